@@ -1,4 +1,4 @@
-"""What is changed in crawl.toml while the crawl runs: parameters of the policy, and sections of sites and targets."""
+"""Changes of crawl.toml that apply while the crawl runs: policy parameters, and sections of sites and targets."""
 
 import asyncio
 import contextlib
@@ -23,24 +23,24 @@ _Sections: TypeAlias = tuple[tuple[SiteRules, ...], tuple[Target, ...]]
 
 
 class Adjusting:
-    """Looks whether the file has other parameters for the policy, or other sections, than before, and has them hold.
+    """Watches the settings file, and applies changed policy parameters and changed sections.
 
     Parameters
     ----------
     file
-        Of settings; what stands in it now is taken for known.
+        The settings file; its present content counts as already applied.
     name
-        Of the policy.
+        The name of the policy.
     policy
-        Which takes what it can.
+        The policy, which accepts the parameters that it can change while it runs.
     adopt
-        Sections of sites and of targets -> they apply from now on, to known pages too, and whether they did not before;
-        raises ConfigError, and changes nothing, if they cannot. Nobody is told without it.
+        Applies sections of sites and of targets from now on, to known pages too, and returns whether they are new;
+        raises ConfigError, and changes nothing, if they cannot apply. Without it, changed sections are ignored.
 
     Attributes
     ----------
     options
-        What the policy took last, as NAME=VALUE each; whoever has noted it may empty this.
+        The parameters that the policy accepted last, each as NAME=VALUE; the caller may clear them once noted.
     """
 
     def __init__(self, file: Path, name: str, policy: Policy, adopt: Callable[[_Sections], bool] | None = None) -> None:
@@ -52,7 +52,7 @@ class Adjusting:
             self._sections = self._sections_of(load(file))
 
     def look(self) -> str:
-        """Return what became of a change, in a sentence; "" where there was none."""
+        """Apply a change of the file, and return its result in a sentence; "" if nothing changed."""
         written = self._stamp()
         if written == self._written:
             return ""
@@ -61,7 +61,7 @@ class Adjusting:
         return "; ".join(dict.fromkeys(sentences))
 
     def _reread(self) -> str:
-        """Let sections hold that are others than before."""
+        """Apply sections that differ from before."""
         try:
             sections = self._sections_of(load(self._file))
         except ConfigError as error:
@@ -104,9 +104,9 @@ class Adjusting:
         return about.st_mtime_ns, about.st_size
 
     def _wanted(self) -> dict[str, float | str]:
-        """Return all parameters as the file has them; what it does not name, or names no more, is as by default.
+        """Return all parameters as set in the file; parameters that the file does not name have their defaults.
 
-        A file that has another policy says nothing of this one, which was named for one run.
+        If the file names another policy, this one was chosen for a single run, and the result is empty.
         """
         kind, file = type(self._policy), load(self._file)
         if not same(file.policy, self._name):
@@ -128,7 +128,7 @@ async def keep_adjusted(
     watch: Callable[[Progress], None],
     tuning: Tuning | None = None,
 ) -> None:
-    """Look once a second, until cancelled, and say what became of a change; `tuning` has other sections hold."""
+    """Check the file once a second until cancelled, and report the result of each change; `tuning` applies sections."""
 
     def adopt(sections: _Sections) -> bool:
         assert tuning is not None, "it is told only then"

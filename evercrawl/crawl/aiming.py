@@ -1,4 +1,4 @@
-"""Targets of freshness in a crawl: looked for anew now and then, by the price and the room of the moment."""
+"""Freshness targets of a running crawl, recomputed now and then from the current price and capacity."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Floats, Ints
 
-_MEASURED_S: Final = 60.0  # the pace of an unlimited crawl is measured over so long at least
-_KEPT: Final = 0.5  # of what was measured before
+_MEASURED_S: Final = 60.0  # minimum period over which the pace of an unlimited crawl is measured
+_KEPT: Final = 0.5  # weight of earlier measurements in the pace
 
 
 class Aiming:
-    """Has copies of some pages kept as fresh as their targets say.
+    """Recomputes freshness targets, so that the copies of their pages stay as fresh as requested.
 
     Parameters
     ----------
     state, targets, columns, frontier
-        What is known, the targets, what the policy is told of pages, and where they wait.
+        The state, the targets, the columns that the policy reads, and the queues in which pages wait.
     policy, config
-        What values pages, and the settings of the run.
+        The policy that values pages, and the settings of the run.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class Aiming:
         self._pace = math.inf
 
     def adopt(self, config: Config) -> None:
-        """Go by other settings from now on."""
+        """Use other settings from now on."""
         self._config = config
         self._targets.change(config.targets)
 
     def turn(self, now: float) -> bool:
-        """Look for what is needed where it is time; return whether pages are worth something else than before."""
+        """Recompute the targets' multipliers if that is due; return whether the worth of pages has changed."""
         if not self._targets.targets or not isinstance(self._policy, Priced):
             return False
         self._measure(now)
@@ -65,12 +65,12 @@ class Aiming:
         return self._targets.turn(now, self._plain.at_price(self._policy.price), self._columns, room)
 
     def _per_s(self) -> float:
-        """Return how many units of the budget there are a second: by the ceiling, or as fast as it went of late."""
+        """Return the budget in units per second: the ceiling, or the recent pace if there is no ceiling."""
         limit = self._config.rate_bytes_per_s if self._columns.in_bytes else self._config.rate_per_s
         return float(limit) or self._pace
 
     def _measure(self, now: float) -> None:
-        """Take note of how much was spent since the last look."""
+        """Update the pace by what was spent since the last measurement."""
         state = self._state
         if not now - self._measured_at < _MEASURED_S:
             if not math.isnan(self._measured_at):

@@ -1,4 +1,4 @@
-"""The one place where a crawl is put together, for the real world and for every made-up one."""
+"""The assembly of a crawl, the same for the web and for every simulated world."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,7 +14,7 @@ from evercrawl.model.worth.weights import IMPORTANCE
 from evercrawl.progress import Progress
 from evercrawl.schedule.base import Policy
 
-# The default policy: whoever imports this module has its inner loops compiled before a run begins.
+# The default policy: importing this module compiles its inner loops before a run begins.
 from evercrawl.schedule.policies.price import price as _default  # noqa: F401  # pyright: ignore[reportUnusedImport]
 
 
@@ -32,20 +32,20 @@ def assemble(
     Parameters
     ----------
     config
-        Its settings.
+        The settings of the crawl.
     memory
-        What it remembers: partition, caches, search index.
+        What the crawl keeps from run to run: partition, caches, search index.
     outside
-        The world: network, names, clock, threads, guard, and who reads bodies.
+        Everything beyond the process: network, names, clock, threads, guard, and the parsers of bodies.
     watch
-        Told of the progress now and then.
+        Called with the progress now and then.
     policy, importance
-        Which page next, and how much a page matters; by default as the settings, and the partition, have it.
+        The order of visits, and the scheme of importance; by default those of the settings and of the partition.
 
     Raises
     ------
     ConfigError
-        There is no such policy, or it does not take the options that the settings give it.
+        There is no such policy, or it does not accept the options in the settings.
     """
     scheme = importance or scheme_of(memory.partition.scheme, memory.partition.state)
     assert scheme.handout == memory.partition.state.accounts.handout, "the crawl was begun with another kind of scheme"
@@ -53,5 +53,5 @@ def assemble(
 
 
 def only_named(config: Config) -> Config:
-    """Return the settings of a run that visits known pages that somebody names, and nothing else."""
+    """Return the settings of a run that visits only known pages named by a person."""
     return replace(config, policy="breadth_first", policy_options=(), weight=IMPORTANCE, sitemaps=False)

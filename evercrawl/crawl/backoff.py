@@ -1,4 +1,4 @@
-"""How long a host is left alone after an answer: what it asks for, or a time that doubles with each failure."""
+"""The rest of a host after an answer: the time that it asks for, or a back-off that doubles with each failure."""
 
 from __future__ import annotations
 
@@ -11,23 +11,24 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.types import Exchange
 
-TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
+TROUBLE: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses after which a retry may succeed
 RETRY_AFTER_MOST_S: Final = 86_400.0
 SILENT_FIRST_S: Final = 30.0
 SILENT_MOST_S: Final = 3600.0
 _DOUBLINGS: Final = 7
-_OWN: Final = ("too_large", "refused_address", "internal")  # errors that say nothing of the host
+_OWN: Final = ("too_large", "refused_address", "internal")  # errors that do not concern the host
 
 
 def in_trouble(exchange: Exchange) -> bool:
-    """Whether the host, not the page, seems to be at fault."""
+    """Return whether the host, not the page, seems to be at fault."""
     return exchange.status in TROUBLE and exchange.error not in _OWN
 
 
 def retry_after_s(exchange: Exchange, now: float) -> float:
-    """Return how long the answer asks us to stay away, at most a day; 0 where it does not.
+    """Return the rest that Retry-After asks for, in seconds, up to one day; 0 if the answer asks for none.
 
-    A date is by the server's clock, which the answer's own Date shows; ours, `now`, may differ from it by hours.
+    A date in Retry-After is by the server's clock, which the answer's Date header shows. Our clock, `now`, may differ
+    from it by hours.
 
     Examples
     --------
@@ -47,7 +48,7 @@ def retry_after_s(exchange: Exchange, now: float) -> float:
 
 
 def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
-    """Let a host rest for as long as its answer deserves: Retry-After, or a back-off that doubles."""
+    """Let a host rest after an answer: as Retry-After asks, or for a back-off that doubles with each failure."""
     wish_s = retry_after_s(exchange, now)
     host.answers = int(exchange.status > 0)
     if exchange.error == SILENT:
@@ -63,9 +64,9 @@ def apply_backoff(host: Host, exchange: Exchange, now: float) -> None:
 
 
 def await_calm(host: Host, now: float) -> float:
-    """Leave a host alone that said nothing while too many were waited for; return until when.
+    """Leave alone a host that stayed silent while too many were pending; return the end of its rest.
 
-    Nobody knows whether it would have answered: nothing is held against its pages.
+    The host might have answered later, so the silence does not count as a failure of its pages.
     """
     wait_s = min(SILENT_FIRST_S * 2.0 ** min(host.failures, _DOUBLINGS), SILENT_MOST_S)
     host.count_failure()

@@ -1,22 +1,23 @@
-"""How the collector of garbage is kept from going through all that a crawl knows, time and again."""
+"""Garbage collection that does not repeatedly traverse everything that a crawl knows."""
 
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Final
 
-_OLDEST: Final = 2  # the generation of what was spared twice
+_OLDEST: Final = 2  # the generation of objects that survived two collections
 PIECES: Final = (4_000, 2, 2)
-"""New objects that are looked through at once, and how many times so many: 20 ms at most, if all of them stay."""
+"""Thresholds of the three generations; a collection then takes at most 20 ms, even if all objects survive."""
 
 
 @contextmanager
 def sparing_survivors() -> Generator[None]:
-    """Have what is there now, and what is left after a collection of everything, looked through no more.
+    """Exclude present objects, and objects that survive a full collection, from later garbage collections.
 
-    Each such collection then costs what was made since the one before, whatever the crawl knows, and what is new is
-    looked through in pieces of some milliseconds, as `PIECES` has it. What is left goes by the count of its references
-    alone up to the end of this; rings among it stay until then, and there are hardly any.
+    The cost of a full collection then depends on the objects made since the one before, not on how much the crawl
+    knows. New objects are traversed in pieces of some milliseconds, by the thresholds `PIECES`. Excluded objects are
+    freed by reference counting alone until the context ends; reference cycles among them stay until then, but are
+    rare.
 
     Examples
     --------
@@ -36,7 +37,7 @@ def sparing_survivors() -> Generator[None]:
     thresholds = gc.get_threshold()
     gc.freeze()
     gc.callbacks.append(spare)
-    if thresholds[0]:  # 0: whoever runs this collects by itself
+    if thresholds[0]:  # 0: the caller collects by itself
         gc.set_threshold(*PIECES)
     try:
         yield

@@ -1,9 +1,10 @@
-"""The scope of a crawl, enforced on the pages that it knows: they leave the queues, and come back when a rule goes.
+"""Enforcement of the scope on known pages: excluded pages leave the queues, and return when the rule is removed.
 
-No page is requested that a rule keeps out: each is judged once more when its turn comes, so that a rule holds from the
-moment it is set. Beside that all known pages are judged, a few milliseconds' worth in each turn of the loop, so that
-those that are kept out take no turns: first every page is judged, then hosts let go of pages that are kept out, then
-pages that are kept out no more wait again. Where the rules change meanwhile, it begins anew.
+A page that a rule keeps out is never requested: each page is judged again when its turn comes, so a rule holds from
+the moment it is set. In addition, all known pages are judged in the background, for a few milliseconds in each turn
+of the loop, so that excluded pages take no turns. The work has three phases: every page is judged, then excluded
+pages are dropped from the queues of their hosts, then pages that are no longer excluded are queued again. If the
+rules change meanwhile, the work starts over.
 """
 
 from typing import Final
@@ -18,26 +19,26 @@ from evercrawl.store.journal.events import Bounded
 from evercrawl.store.partition import Partition
 from evercrawl.store.resuming import to_try_of
 
-PIECE: Final = 1 << 14  # pages of the bags of hosts that are looked at in one turn: a millisecond or two
-HOSTS: Final = 1 << 12  # hosts, likewise
-LIFTED: Final = 1 << 12  # pages, likewise
+PIECE: Final = 1 << 14  # queued pages examined in one turn: one or two milliseconds
+HOSTS: Final = 1 << 12  # hosts examined in one turn
+LIFTED: Final = 1 << 12  # pages examined in one turn for being queued again
 AT_ONCE: Final = 64  # pages that may be given up between two turns of the loop
 _JUDGING, _DROPPING, _LIFTING, _DONE = range(4)
 NOTE: Final = "barred"
-"""The state's note of how many known pages the rules keep out."""
+"""Name of the state's note with the number of known pages that the rules keep out."""
 
 
 class Enforcing:
-    """Sees to it that the rules hold for the pages that wait.
+    """Enforces the rules of the scope on waiting pages.
 
     Parameters
     ----------
     partition, scope, barred, frontier
-        What is known, the rules, what they keep out, and where pages wait.
+        The crawl directory, the rules, the pages that they keep out, and the queues in which pages wait.
     refresh_after_s
-        Least time between two visits of a page.
+        Minimum time between two visits of a page.
     in_order
-        Whether new pages are wanted in the order of discovery.
+        Whether new pages must be visited in the order of discovery.
     """
 
     def __init__(
@@ -56,21 +57,21 @@ class Enforcing:
         self._refresh_after_s, self._in_order = refresh_after_s, in_order
         self._version, self._phase = scope.version if scope.open else -1, _DONE
         self._at = 0  # next slot, or host
-        self._left = 0  # pages in the bag of that host that are yet to be looked at, where it has too many for a turn
-        self._given_up = 0  # pages since the last turn
+        self._left = 0  # pages in the queue of that host still to be examined, if it has too many for one turn
+        self._given_up = 0  # pages given up since the last turn
 
     @property
     def busy(self) -> bool:
-        """Whether pages are left to be judged, dropped or queued again by the rules of now."""
+        """Whether pages are left to be judged, dropped or queued again by the current rules."""
         return self._phase != _DONE or self._version != self._scope.version
 
     @property
     def crowded(self) -> bool:
-        """Whether so many pages were given up since the last turn that others should have theirs first."""
+        """Whether enough pages were given up since the last turn that other work should run first."""
         return self._given_up >= AT_ONCE
 
     def keeps_out(self, slot: int, url: str) -> bool:
-        """Whether a page whose turn has come must not be requested; then it waits no more."""
+        """Return whether a page whose turn has come must not be requested; if so, it leaves the queue."""
         if self._state.forgotten.has(slot):
             return True
         if not self._barred.rule(slot, url):
@@ -80,7 +81,7 @@ class Enforcing:
         return True
 
     def turn(self, now: float) -> bool:
-        """Do a piece of the work; return whether the rules were noted, which is an event."""
+        """Do a piece of the work; return whether it wrote the rules to the journal as an event."""
         self._given_up = 0
         if not self.busy:
             return False
@@ -96,11 +97,11 @@ class Enforcing:
     def _judge(self) -> None:
         if self._at < self._state.known.count:
             self._at = self._barred.judge(self._at)
-        if self._at >= self._state.known.count:  # what comes to be known from now on is judged before
+        if self._at >= self._state.known.count:  # URLs that become known from now on are judged first
             self._next(_DROPPING if self._barred.count else _LIFTING)
 
     def _note(self, now: float) -> bool:
-        """Journal since when the rules hold, where they keep a known page out or others were noted before."""
+        """Write to the journal when the rules took effect, if they keep a known page out or replace noted rules."""
         noted, rules = self._state.steered.bounds, self._scope.rules()
         if noted.keys() == set(rules) or not (noted or self._barred.count):
             return False
@@ -108,7 +109,7 @@ class Enforcing:
         return True
 
     def _drop(self) -> None:
-        """Let some hosts, or a part of one that has many pages, let go of what is kept out."""
+        """Drop excluded pages from the queues of some hosts, or from a part of the queue of one large host."""
         first, hosts = self._at, len(self._state.hosts)
         last = min(first + HOSTS, hosts)
         new, seen = self._frontier.queued_on(first, last)
@@ -126,7 +127,7 @@ class Enforcing:
             self._next(_LIFTING)
 
     def _lift(self) -> None:
-        """Let some pages wait again that a rule kept out."""
+        """Queue some pages again that a rule kept out before."""
         first = self._at
         slots, self._at = self._barred.lifted(first, LIFTED)
         last = self._at

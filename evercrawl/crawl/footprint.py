@@ -1,4 +1,4 @@
-"""What the parts of a running crawl take in memory, item by item."""
+"""The memory use of the parts of a running crawl, item by item."""
 
 from evercrawl.crawl.learn.learning import Learner
 from evercrawl.crawl.parts import Choosing
@@ -10,7 +10,7 @@ from evercrawl.store.state import State
 
 
 def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner) -> tuple[MemoryItem, ...]:
-    """Return the items, in no time: each part knows how large its tables are."""
+    """Return the items of memory; this is fast, because each part knows the size of its tables."""
     known, pages, hosts, learned = state.known.count, state.records.count, len(state.hosts), learner.nbytes()
     items = [
         *state_items(state, choosing.changes.priors),

@@ -1,4 +1,4 @@
-"""What the process keeps of memory that nobody uses: areas of the C library, and code that only a start needs."""
+"""The return of unused memory to the system: arenas of the C library, and code that is needed only at a start."""
 
 import asyncio
 import contextlib
@@ -15,16 +15,16 @@ FIRST_S: Final = 3.0
 EVERY_S: Final = 5.0
 _M_ARENA_MAX: Final = -8  # of glibc's malloc.h
 _LINKER: Final = "libllvmlite"
-"""It links the kernels when they are first called, and is of no use afterwards: 43 MiB that are in a file, too."""
+"""The library that links kernels at their first call. Afterwards its 43 MiB are unused, and the file still has them."""
 _RESIDENT, _OF_FILE = (np.uint64(1 << bit) for bit in (63, 61))  # in /proc/self/pagemap
 _DROP: Final = 4  # MADV_DONTNEED
 
 
 def share_areas() -> bool:
-    """Have all threads that are to come share `AREAS` areas; return whether the C library knows of such a thing.
+    """Let all future threads share `AREAS` arenas of malloc; return whether the C library supports that.
 
-    By default each thread may have its own, eight a processor at most. In a crawl, most of whose threads write the
-    search index or the disk now and then, these were a fifth of the process.
+    By default each thread may have its own arena, with a maximum of eight per processor. Most threads of a crawl only
+    write to the search index or the disk now and then; their arenas were a fifth of the process.
     """
     with contextlib.suppress(AttributeError, OSError):
         return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, AREAS))
@@ -32,10 +32,10 @@ def share_areas() -> bool:
 
 
 def give_back() -> None:
-    """Give memory back to the system that was freed within areas, and code that only a start needs.
+    """Return to the system memory that was freed within arenas, and code that is needed only at a start.
 
-    Areas shrink by themselves only where what was allocated last is freed. What is given back comes again, zeroed or
-    read from its file, where it is used again.
+    By itself an arena shrinks only if the memory allocated last is freed. Returned memory reappears, zeroed or read
+    from its file, when it is used again.
     """
     with contextlib.suppress(AttributeError, OSError):
         ctypes.CDLL(None).malloc_trim(0)
@@ -44,7 +44,7 @@ def give_back() -> None:
 
 
 async def keep_giving_back() -> None:
-    """Give it back after a few seconds, and then time and again, until cancelled; a thread of the loop's does it."""
+    """Return unused memory after `FIRST_S`, and then every `EVERY_S`, in a thread of the loop, until cancelled."""
     wait_s = FIRST_S
     while True:
         await asyncio.sleep(wait_s)
@@ -53,7 +53,7 @@ async def keep_giving_back() -> None:
 
 
 def _drop(library: str) -> None:
-    """Let go of those pages of a library that are as they are in its file."""
+    """Drop the resident memory pages of a library that equal its file."""
     advise = ctypes.CDLL(None).madvise
     advise.argtypes = (ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     with Path("/proc/self/pagemap").open("rb", buffering=0) as pages:
@@ -67,7 +67,7 @@ def _drop(library: str) -> None:
 
 
 def _mapped(library: str) -> Iterator[tuple[int, int]]:
-    """Yield where a library that cannot be written to lies in memory."""
+    """Yield the address ranges (start, stop) of a library's mappings that are not writable."""
     for line in Path("/proc/self/maps").read_text("utf-8", "replace").splitlines():
         where, rights, *_ = words = line.split()
         if len(words) > 5 and library in words[5] and "w" not in rights:

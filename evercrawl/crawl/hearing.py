@@ -1,4 +1,4 @@
-"""What publishers say has changed is heard while the crawl runs: as if a sitemap of their site had said so."""
+"""Signals of publishers about changed pages, read while the crawl runs and treated like entries of a sitemap."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ LOOK_S: Final = 1.0
 
 
 class Hearing:
-    """Reads signals, and tells of the pages that they name.
+    """Reads signals, and passes the pages that they name to a listener.
 
     Parameters
     ----------
     source
-        Where signals are read; None where nobody can give any.
+        The source of signals; None if there is none.
     listener
-        Told of distinct URLs, when each is said to have changed, and the instant: `Learner.admit_listing`. Scope and
-        budgets are its business, and so is how far a site is trusted.
+        Called with distinct URLs, the instants at which they are said to have changed, and the time:
+        `Learner.admit_listing`. The listener applies scope, budgets and the trust in a site.
 
     Attributes
     ----------
     heard
-        Pages that were told of in this run.
+        Number of pages passed on in this run.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Hearing:
         self.heard = 0
 
     def turn(self, now: float) -> None:
-        """Take in what is new, a piece of the file at most."""
+        """Read new signals, up to one piece of the file."""
         if self._source is None or now - self._looked_at < LOOK_S:
             return
         self._looked_at = now

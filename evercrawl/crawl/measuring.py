@@ -1,4 +1,4 @@
-"""What a crawl has in memory, written into its directory now and then, for whoever asks meanwhile or afterwards."""
+"""The memory use of a crawl, written to its directory now and then for other processes to read."""
 
 import asyncio
 import contextlib
@@ -18,14 +18,14 @@ EVERY_S: Final = 30.0
 
 
 class MemoryMeasuring:
-    """Measures the memory of a crawl of this process and keeps that in its directory.
+    """Measures the memory use of a crawl in this process, and writes it to the crawl directory.
 
     Parameters
     ----------
     crawl, clock
-        Which one, and the time.
+        The crawl, and the time.
     shelf
-        Has its rows that rest in files.
+        The shelf with the crawl's rarely used rows.
     """
 
     def __init__(self, crawl: Crawl, clock: Clock, shelf: Shelf) -> None:
@@ -33,22 +33,22 @@ class MemoryMeasuring:
         self._writing: asyncio.Future[None] | None = None
 
     def measure(self) -> Footprint:
-        """Return what the crawl has in memory now."""
+        """Return the current memory use of the crawl."""
         return self._with_rows(self._named())
 
     def _named(self) -> Footprint:
-        """Return it without the rows that lie in files, of which the system knows how many are in memory."""
+        """Return the memory use without rows in files; only the system knows how many of those are in memory."""
         items = self._crawl.footprint()
         return Footprint(self._clock.now(), os.getpid(), resident_bytes() or 0, items, self._shelf.moved_bytes)
 
     def _with_rows(self, footprint: Footprint) -> Footprint:
-        """Add these; that takes the longer the more pages were read, so the loop's threads do it."""
+        """Add the rows in files; the time that takes grows with the pages read, so a thread of the loop does it."""
         pages = max((item.count for item in footprint.items if item.of == PAGE), default=0)
         present = MemoryItem("rows in files that are in memory too", PAGE, pages, self._shelf.resident_bytes())
         return replace(footprint, items=(*footprint.items, present))
 
     async def keep(self) -> None:
-        """Write it after two seconds, and every thirty, until cancelled."""
+        """Write the memory use after two seconds, and then every thirty seconds, until cancelled."""
         wait_s = FIRST_S
         while True:
             await asyncio.sleep(wait_s)
@@ -58,7 +58,7 @@ class MemoryMeasuring:
                 await asyncio.shield(self._writing)
 
     async def finish(self) -> None:
-        """Write it once more, after what is being written."""
+        """Wait for a write under way, then write the memory use once more."""
         with contextlib.suppress(StoreError):
             if self._writing is not None:
                 await self._writing

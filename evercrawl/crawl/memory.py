@@ -1,4 +1,4 @@
-"""All that a crawl remembers: its partition, what may be lost, and the search index."""
+"""Everything that a crawl keeps from run to run: its partition, its caches and the search index."""
 
 from __future__ import annotations
 
@@ -19,22 +19,23 @@ from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What a crawl remembers from run to run.
+    """The partition, caches and index that a crawl keeps from run to run.
 
     Attributes
     ----------
     partition
         The open crawl directory.
     robots, sitemaps, soft404
-        What origins allow, which sitemaps there are, and what hosts answer to dead paths; to lose them costs requests.
+        Caches of robots.txt rules, of known sitemaps, and of answers of hosts to dead paths; losing them costs
+        requests.
     index
-        The search index; None where there is none.
+        The search index; None if there is none.
     quarantine
-        URLs on which our own code failed; by default every such fault is raised again.
+        URLs on which evercrawl's own code failed; by default every such error is raised again.
     names
-        Where host names lead; to lose it costs look-ups.
+        Cache of the addresses of host names; losing it costs look-ups.
     requisites
-        What pages need to be shown; None where nobody fetches that.
+        The requisites of pages; None if the crawl does not fetch requisites.
     """
 
     partition: Partition
@@ -55,7 +56,7 @@ class Memory:
         index: Index | None = None,
         quarantine: Quarantine | None = None,
     ) -> Memory:
-        """Return a memory whose caches are files in `folder`; where there is None, they last as long as the process."""
+        """Return a memory whose caches are files in `folder`; if it is None, they last as long as the process."""
 
         def place(name: str) -> str:
             return ":memory:" if folder is None else str(folder / name)
@@ -69,7 +70,7 @@ class Memory:
         return cls(partition, robots, sitemaps, soft404, index, quarantine or Quarantine(), names, requisites)
 
     def close(self) -> None:
-        """Close the caches; partition and index are whoever's who opened them."""
+        """Close the caches; partition and index are closed by the code that opened them."""
         for cache in (self.robots, self.sitemaps, self.soft404, self.names):
             cache.close()
         if self.requisites is not None:

@@ -1,7 +1,8 @@
-"""How much memory the crawl's own process has left: near the limit nothing new is requested, and then the run ends.
+"""The memory limit of the crawl's process: near the limit nothing new is requested, and then the run ends.
 
-What is known and what was read takes memory for good, so waiting seldom helps; but bodies under way and a snapshot take
-some for a moment. A process that a system kills for want of memory resumes too; this ends it in order, and says why.
+Known URLs and read pages take memory permanently, so waiting seldom helps; bodies under way and a snapshot take some
+only for a moment. A crawl whose process the system kills for lack of memory resumes too; with the limit, it ends in
+order and reports why.
 """
 
 from __future__ import annotations
@@ -13,20 +14,20 @@ from typing import Final
 
 LOOK_S: Final = 1.0
 SHARE: Final = 0.8
-"""Of a container's limit that this process may take: others run in it, and pages that were read from files count."""
+"""Share of a container's limit that this process may use: other processes and cached file pages count too."""
 _LIMITS: Final = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-_NONE_BYTES: Final = 1 << 60  # what the system writes where there is no limit
+_NONE_BYTES: Final = 1 << 60  # the system writes this value or more if there is no limit
 
 
 class MemoryRoom:
-    """Says whether memory is short.
+    """Checks whether the process is close to its memory limit.
 
     Parameters
     ----------
     limit_bytes
-        What the process may take; 0 for no limit.
+        Memory that the process may use; 0 for no limit.
     used
-        Returns what it takes now.
+        Returns the memory that the process uses now, in bytes.
 
     Examples
     --------
@@ -43,7 +44,7 @@ class MemoryRoom:
         self.message = ""
 
     def short(self, now: float) -> bool:
-        """Return whether more than nineteen twentieths are taken; it is looked at once a second."""
+        """Return whether more than 95 % of the limit is in use, as measured once a second."""
         if self.limit_bytes and now - self._looked_at >= LOOK_S:
             self._looked_at, used = now, self._used()
             over = used > 0.95 * self.limit_bytes
@@ -53,7 +54,7 @@ class MemoryRoom:
 
 
 def resident_bytes() -> int:
-    """Return the memory that this process takes; 0 where the system does not say."""
+    """Return the resident memory of this process in bytes; 0 if the system does not report it."""
     try:
         return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError):
@@ -61,7 +62,7 @@ def resident_bytes() -> int:
 
 
 def container_limit_bytes(files: tuple[str, ...] = _LIMITS) -> int:
-    """Return what this process may take by default: a part of its container's limit; 0 where there is none."""
+    """Return the default limit of this process: `SHARE` of its container's limit, in bytes; 0 if there is none."""
     for name in files:
         try:
             limit = int(Path(name).read_text("ascii"))
