@@ -1,1 +1,1 @@
-"""One crawl in several partitions, each with a process of its own."""
+"""Crawls in several partitions, each with its own process."""

@@ -1,4 +1,4 @@
-"""Questions to one partition, answered on its machine: a process of low priority opens its directory, and ends.
+"""Answers one question to a partition on its machine, in a low-priority process that opens its directory.
 
     python -m evercrawl.cluster.answering DIR NAME <parameters >answer
 
@@ -30,12 +30,12 @@ VERBS: Final = frozenset(
         "reindex", "resume", "set", "suspects", "usage", "why",
     }
 )  # fmt: skip
-"""What may be run on a partition of another machine: nothing that writes files which the asker names."""
+"""Verbs that may be run on a partition of another machine; none of them writes files that the caller names."""
 LONGEST_S: Final = 590.0
 LONGEST_BYTES: Final = 16 << 20
-"""Of an answer."""
+"""Maximum size of an answer."""
 _AT_ONCE: Final = 2
-"""Of verbs and of checks, which may take minutes; and as many of other questions."""
+"""Maximum number of verbs and checks at a time, which may take minutes; also the maximum for other questions."""
 _LONG: Final = frozenset({VERB, "verify"})
 _NICE: Final = 5
 _PR_SET_PDEATHSIG: Final = 1
@@ -43,12 +43,12 @@ _LIBC: Final = ctypes.CDLL(None)
 
 
 class PartAnswering:
-    """Answers questions to a partition, few at a time.
+    """Answers questions to a partition, a few at a time.
 
     Parameters
     ----------
     directory
-        Of the partition.
+        The partition's directory.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -56,7 +56,7 @@ class PartAnswering:
         self._long, self._short = asyncio.Semaphore(_AT_ONCE), asyncio.Semaphore(_AT_ONCE)
 
     async def answer(self, question: PartQuestion) -> PartAnswered:
-        """Return the answer, or why there is none."""
+        """Return the answer, or the reason why there is none."""
         turn = self._long if question.name in _LONG else self._short
         try:
             async with asyncio.timeout(min(question.patience_s, LONGEST_S)), turn:
@@ -96,13 +96,13 @@ class PartAnswering:
             if child.returncode is None:
                 child.kill()
                 await child.wait()
-        if len(out) > LONGEST_BYTES:  # the line to the coordinator carries letters too
+        if len(out) > LONGEST_BYTES:  # the connection to the coordinator carries letters too
             return 1, b"", b"the answer is too long; ask for less, such as with --limit, or on that machine"
         return child.returncode or 0, out, err
 
 
 def end_with_partition() -> None:
-    """Have a child end with its partition, and by signals like any other process; the partition ignores those."""
+    """Make a child end with its partition and react to signals by default; the partition ignores them."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":

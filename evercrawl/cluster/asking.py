@@ -1,4 +1,4 @@
-"""Questions to running partitions: taken over a Unix socket in the crawl's directory, passed on to their processes."""
+"""Questions to running partitions: received over a Unix socket in the crawl's directory, sent to their processes."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuesti
 from evercrawl.store.disk.listening import bound, removed
 from evercrawl.store.live_line import peer_uid, welcome
 
-_ASKING_S: Final = 5.0  # that an asker may take to ask, or to read an answer
-MOST: Final = 512  # askers at a time
+_ASKING_S: Final = 5.0  # time limit for a client to send its question or read the answer
+MOST: Final = 512  # clients at a time
 OF_ONE: Final = 64
-"""Questions under way to one partition at most."""
+"""Maximum number of pending questions to one partition."""
 
 
 class AskedParts:
-    """Questions that are under way to partitions.
+    """Pending questions to partitions.
 
     Parameters
     ----------
     say
-        Sends a frame to the process of a partition; returns whether there is one.
+        Sends a frame to the process of a partition; returns whether the partition has one.
     hung
-        Returns why the process of a partition would not answer, in a sentence; "" where it would.
+        Returns a sentence why the process of a partition would not answer; "" if it would.
     """
 
     def __init__(self, say: Callable[[int, Frame], bool], hung: Callable[[int], str] = lambda number: "") -> None:
@@ -40,7 +40,7 @@ class AskedParts:
         self._waiting = dict[int, tuple[int, asyncio.Future[PartsAnswer]]]()
 
     async def ask(self, number: int, name: str, parameters: bytes, patience_s: float) -> PartsAnswer:
-        """Return what a partition answers, or why it does not; one that nobody waits for is dropped there too."""
+        """Return the answer, or why there is none; if the caller is cancelled, the partition drops the question."""
         if sentence := self._hung(number):
             return PartsAnswer(b"", sentence)
         if sum(other == number for other, _ in self._waiting.values()) >= OF_ONE:
@@ -61,13 +61,13 @@ class AskedParts:
                 self._say(number, PartQuestionDropped(asked))
 
     def heard(self, said: PartAnswered) -> None:
-        """Take an answer in; one that nobody waits for is dropped."""
+        """Receive an answer; drop it if nobody waits for it."""
         _, answer = self._waiting.get(said.id, (0, None))
         if answer is not None and not answer.done():
             answer.set_result(PartsAnswer(said.data, said.trouble))
 
     def gone(self, number: int) -> None:
-        """Answer what a process was asked that has ended."""
+        """Answer all pending questions to a process that has ended."""
         for other, answer in self._waiting.values():
             if other == number and not answer.done():
                 answer.set_result(PartsAnswer(b"", "its process ended while it was asked"))
@@ -79,11 +79,11 @@ class PartsLine:
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     states
-        Returns how all partitions are.
+        Returns the states of all partitions.
     ask
-        Asks one of them.
+        Asks one partition.
     """
 
     def __init__(
@@ -97,14 +97,14 @@ class PartsLine:
         self._tasks = set[asyncio.Task[None]]()
 
     async def open(self) -> None:
-        """Begin to listen, where that is possible."""
+        """Start listening, if that is possible."""
         with contextlib.suppress(OSError):
             listening = bound(self._directory, PARTS_SOCKET)
             if listening is not None:
                 self._server = await asyncio.start_unix_server(self._answer, sock=listening)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             self._server = None
@@ -134,7 +134,7 @@ class PartsLine:
             writer.write(message(answer))
             await asyncio.wait_for(writer.drain(), _ASKING_S)
         except (OSError, msgspec.MsgspecError, TimeoutError, asyncio.IncompleteReadError):
-            pass  # who asked is gone, or is none of ours
+            pass  # the client has disconnected, or is not one of ours
         except asyncio.CancelledError:
             writer.write(message(PartsAnswer(b"", "the crawl ended while it was asked")))
         finally:
@@ -142,7 +142,7 @@ class PartsLine:
             writer.close()
 
     async def _answered_while(self, reader: asyncio.StreamReader, asked: PartsAsked) -> PartsAnswer | None:
-        """Return the answer; None where whoever asked is gone before it comes."""
+        """Return the answer; None if the client disconnects before it arrives."""
         answering, gone = asyncio.ensure_future(self._answered(asked)), asyncio.ensure_future(reader.read(1))
         try:
             await asyncio.wait([answering, gone], return_when=asyncio.FIRST_COMPLETED)

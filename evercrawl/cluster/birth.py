@@ -1,4 +1,4 @@
-"""What the directory of a crawl in several partitions says of itself."""
+"""Description of a crawl in several partitions, as stored in its directory (`cluster.json`)."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 FILE: Final = PARTED
 FORMAT: Final = 1
 ROOT: Final = "EVERCRAWL_PARTS_DIR"
-"""Environment variable of a machine: the folder for partitions there; by default the path of the crawl's directory."""
+"""Environment variable of a machine: the folder for its partitions; by default the path of the crawl's directory."""
 
 
 class WholeCopy(msgspec.Struct, frozen=True):
-    """A second copy that has all that counts.
+    """A complete second copy.
 
     Attributes
     ----------
     place
-        Its folder.
+        Folder of the copy; on a Ray cluster, the id of its disk.
     life
-        The life of the partition that last saw it whole: an older copy is not opened, wherever it is.
+        The life of the partition that last saw the copy complete; older copies are not opened, wherever they are.
     """
 
     place: str
@@ -41,30 +41,29 @@ class WholeCopy(msgspec.Struct, frozen=True):
 
 
 class ClusterBirth(msgspec.Struct, frozen=True):
-    """A crawl in several partitions, as its directory has it.
+    """Description of a crawl in several partitions.
 
     Attributes
     ----------
     format, id, parts
-        Version of the file, id of the crawl, and how many partitions there are, for good.
+        Version of the file, id of the crawl, and the number of partitions, which never changes.
     secret
-        Under which all partitions hash, in hexadecimal digits. Never shown.
+        The key of all hashes, the same in all partitions, in hexadecimal digits. Never shown.
     site_rules
-        By which rules hosts were grouped into sites when it was made.
+        The rules that grouped hosts into sites when the crawl was created.
     lives
-        How many processes of partitions were begun so far: each has a higher number than those before.
+        How many processes of partitions have been started so far; each process has a higher number than all before.
     places
-        The disk that each partition is on, on machines of a Ray cluster; empty where all are in the directory.
+        The disk of each partition, on machines of a Ray cluster; empty if all partitions are in the directory.
     homes
-        The directory of each partition that was moved, by its number.
+        The directory of each moved partition, by its number.
     left
-        Directories that partitions were moved from, and that have yet to say so: path -> number.
+        Directories from which partitions were moved and which are not marked yet: path -> number.
     copies
-        The second copies that have all that counts, by the numbers of their partitions; where these are on machines,
-        the place of a copy is the id of a disk.
+        The complete second copies, by the numbers of their partitions.
     keepers, lines
-        Where partitions are on machines: the disk that each has its second copy on; the life from which each that went
-        on from its copy is another one than any older directory.
+        On a Ray cluster: the disk with each partition's second copy; for each partition that was restored from its
+        copy, the life since which older directories of it are not used.
     begun
         The partitions that have been crawled: their directories, or their copies, must be there.
     drained, vacated
@@ -89,16 +88,16 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     vacated: dict[int, dict[str, int]] = {}
 
     def __repr__(self) -> str:
-        """Return which crawl this is, without its secret."""
+        """Return the crawl's id and number of partitions, without its secret."""
         return f"ClusterBirth(id={self.id!r}, parts={self.parts})"
 
     def share(self, number: int) -> Share:
-        """Return which part of the crawl a partition is."""
+        """Return the share of a partition."""
         return Share(number, self.parts, self.id, self.site_rules)
 
 
 def is_cluster(directory: Path) -> bool:
-    """Whether a crawl in several partitions was ever started in `directory`."""
+    """Return whether a crawl in several partitions was ever started in `directory`."""
     return (directory / FILE).is_file()
 
 
@@ -108,7 +107,7 @@ def part_directory(directory: Path, number: int) -> Path:
 
 
 def part_directories(directory: Path) -> list[Path]:
-    """Return the crawl directories of all partitions, in order; those on other machines are not there.
+    """Return the crawl directories of all partitions, in order; those on other machines do not exist here.
 
     Raises
     ------
@@ -123,12 +122,12 @@ def part_directories(directory: Path) -> list[Path]:
 
 
 def read_birth(directory: Path) -> ClusterBirth:
-    """Return what a directory says of itself.
+    """Return the description in a directory.
 
     Raises
     ------
     StoreError
-        It is damaged, or of a newer version.
+        It is damaged, or was written by a newer version.
     """
     try:
         birth = json_of((directory / FILE).read_bytes(), ClusterBirth)
@@ -140,7 +139,7 @@ def read_birth(directory: Path) -> ClusterBirth:
 
 
 def write_birth(directory: Path, birth: ClusterBirth) -> None:
-    """Write it; after a crash it is the one before or this one."""
+    """Write the description atomically: after a crash, the file is the old or the new one."""
     disk = RealDisk(directory)
     try:
         disk.replace(FILE, [msgspec.json.encode(birth)], private=True)
@@ -149,14 +148,14 @@ def write_birth(directory: Path, birth: ClusterBirth) -> None:
 
 
 def next_life(directory: Path) -> int:
-    """Return the number of a process that begins now; it is written down before it is used."""
+    """Return a number for a process that starts now; the number is durable before it is used."""
     birth = read_birth(directory)
     write_birth(directory, msgspec.structs.replace(birth, lives=birth.lives + 1))
     return birth.lives + 1
 
 
 def note_copy(directory: Path, number: int, copy: WholeCopy | None) -> None:
-    """Write down which second copy of a partition has all that counts; before anything counts that it has not."""
+    """Record which second copy of a partition is complete, before any event counts that the copy lacks."""
     birth = read_birth(directory)
     copies = {each: other for each, other in birth.copies.items() if each != number}
     if copy is not None:
@@ -166,28 +165,28 @@ def note_copy(directory: Path, number: int, copy: WholeCopy | None) -> None:
 
 
 def note_begun(directory: Path, number: int) -> None:
-    """Write down that a partition has been crawled."""
+    """Record that a partition has been crawled."""
     birth = read_birth(directory)
     if number not in birth.begun:
         write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
 
 
 def check_settings(config: Config, directory: Path, parts: int | None, *, machines: bool = False) -> None:
-    """See that a crawl may be in so many partitions with these settings, before anything is written.
+    """Check that a crawl may have `parts` partitions with these settings, before anything is written.
 
     Parameters
     ----------
     config, directory
-        The settings; where the crawl is, or is to be.
+        The settings; the directory of the crawl, which need not exist yet.
     parts
-        How many partitions are asked for; None for as many as there are.
+        The requested number of partitions; None keeps the present number.
     machines
-        Whether they are on machines of a cluster.
+        Whether the partitions are on machines of a cluster.
 
     Raises
     ------
     ConfigError
-        It may not; the message says why.
+        The settings do not allow it; the message says why.
     """
     from evercrawl.model.policy.policies import policy_of
     from evercrawl.model.policy.schemes import wanted
@@ -232,7 +231,7 @@ def check_settings(config: Config, directory: Path, parts: int | None, *, machin
 
 
 def born(directory: Path, parts: int) -> ClusterBirth:
-    """Return what a directory says of itself; a new one gets `parts` partitions."""
+    """Return the description in a directory; a new directory gets one with `parts` partitions."""
     if is_cluster(directory):
         return read_birth(directory)
     birth = ClusterBirth(FORMAT, os.urandom(4).hex(), parts, os.urandom(SECRET_BYTES).hex(), site_rules())

@@ -1,4 +1,4 @@
-"""The ceiling of a crawl, shared out to its partitions by what they use: what one cannot use is left to others."""
+"""Divides the crawl's ceiling among partitions by use: what one partition cannot use goes to others."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Collection, Sequence
 from typing import Final
 
 EVERY_S: Final = 12.0
-"""Between two looks at what is used: that is measured over the last 10 s."""
+"""Time between two looks at the use, which is measured over the last 10 s."""
 FULL: Final = 0.85
-"""Who uses so much of its part may want more."""
+"""A partition that uses at least this fraction of its part may need more."""
 ROOM: Final = 1.25
-"""Who does not keeps what it uses, and a quarter more."""
+"""A partition that uses less than `FULL` of its part keeps what it uses, times this factor."""
 SOON_S: Final = 2.0
-"""The same where one has come to rest, or crawls again: that shows at once."""
+"""Minimum time between looks if a partition has become idle or active again, which shows at once."""
 LEAST: Final = 0.1
-"""Of an even part: with less nobody could begin again at once."""
+"""Minimum part, in even parts: with less, an idle partition could not start again at once."""
 _STEP: Final = 0.05  # smaller changes are not worth a message
 
 
 def wanted(parts: Sequence[float], used: Sequence[float]) -> list[float]:
-    """Return the parts of the ceiling that partitions are to have; the even part of each is 1.
+    """Return the part of the ceiling that each partition should have, in even parts.
 
     Parameters
     ----------
     parts, used
-        What each may use, and uses.
+        The present part of each partition, and how much it uses.
 
     Examples
     --------
-    Two of four are at rest; then one of them is not any more, and then all have enough:
+    Two of four partitions are idle; then one of them becomes active; then all have enough:
 
     >>> wanted([1.0, 1.0, 1.0, 1.0], [1.0, 0.95, 0.0, 0.0])
     [1.9, 1.9, 0.1, 0.1]
@@ -49,44 +49,44 @@ def wanted(parts: Sequence[float], used: Sequence[float]) -> list[float]:
 
 
 class SharedCeiling:
-    """Which part of the ceiling each partition may use: some are lowered, and once they say so, others are raised.
+    """The part of the ceiling that each partition may use: some parts are lowered, and then others are raised.
 
-    Who may request nothing at present, because its leave is over, uses nothing and need not say so: it hears what it
-    was told last before it has leave again.
+    A part is raised only after the lowered partitions have confirmed. A partition whose leave has expired may request
+    nothing, so it uses nothing and need not confirm: it receives its latest part before it gets leave again.
 
     Parameters
     ----------
     parts
-        How many partitions there are.
+        Number of partitions.
 
     Attributes
     ----------
     told
-        What each was told last.
+        The part last sent to each partition.
     """
 
     def __init__(self, parts: int) -> None:
         self.told = [1.0] * parts
-        self._held = [1.0] * parts  # the most that each may still be using
-        self._raised = dict[int, float]()  # who is raised once the others are lowered, and to what
+        self._held = [1.0] * parts  # the maximum that each may still be using
+        self._raised = dict[int, float]()  # parts to be raised once the others are lowered
         self._looked_at, self._look_at, self._rest = float("-inf"), float("-inf"), frozenset[int]()
 
     def heard(self, number: int, part: float) -> None:
-        """Hear which part a partition goes by."""
+        """Take note of the part that a partition uses as its limit."""
         if part == self.told[number]:
             self._held[number] = part
 
     def turn(self, used: Sequence[float], now: float, shut: Collection[int] = ()) -> dict[int, float]:
-        """Return what partitions are to be told now: number -> part.
+        """Return the parts to send now: number -> part.
 
         Parameters
         ----------
         used
-            How much of its even part each uses.
+            The use of each partition, in even parts.
         now
-            The time, by any clock that is not set back.
+            The time, by any clock that is never set back.
         shut
-            Partitions that may request nothing until they have been told something later than what is returned now.
+            Partitions that may request nothing until they receive something sent after the parts returned now.
         """
         for number in shut:
             self._held[number] = self.told[number]
@@ -94,7 +94,7 @@ class SharedCeiling:
         idle = frozenset(number for number, use in enumerate(used) if not use)
         if idle != self._rest:
             self._look_at = min(self._look_at, self._looked_at + SOON_S)
-        if self._held != self.told:  # one has yet to say that it goes by less
+        if self._held != self.told:  # a lowered partition has not confirmed yet
             return {}
         if self._raised:
             news, self._raised = self._raised, {}
@@ -112,7 +112,7 @@ class SharedCeiling:
             if short:
                 share = min((len(goal) - sum(kept)) / sum(short.values()), 1.0)
                 self._raised = {number: kept[number] + more * share for number, more in short.items()}
-            else:  # nobody would have what they leave
+            else:  # no partition would take what the others release
                 news = {}
         else:
             return {}

@@ -1,4 +1,4 @@
-"""Runs a crawl in several partitions: begins their processes, carries their messages, shares limits."""
+"""Runs a crawl in several partitions: starts their processes, carries their messages, divides the limits."""
 
 from __future__ import annotations
 
@@ -46,44 +46,44 @@ from evercrawl.progress import Limits, Progress, Summary
 
 TURN_S: Final = 0.5
 AGAIN_S: Final = 1.0
-"""Before a process that was killed is begun anew; twice as long each time, while it does not last."""
+"""Delay before a killed process is started again; it doubles while processes do not last."""
 AGAIN_MOST_S: Final = 30.0
 LASTS_S: Final = 60.0
-RESTS: Final = 3  # looks in a row at which nothing was left, and nothing had changed
+RESTS: Final = 3  # consecutive looks at which nothing was left and nothing had changed
 END_S: Final = 8.0
 LAST_WORDS_S: Final = 2.0
 SPARE_S: Final = 2.0
-"""Who makes no visit for so long has to let others have those that it may make, where these are short of them."""
+"""A partition without a visit for this time must release its unused visits if others are short of visits."""
 
 
 @dataclass
 class _Part:
-    """One partition: its process, and what it last said."""
+    """One partition: its process, and its last report."""
 
     number: int
     process: PartProcess | None = None
     writer: asyncio.StreamWriter | None = None
     report: PartReport = field(default_factory=PartReport)
     before: int = 0  # visits of its earlier processes in this run
-    allowed: int = 0  # visits in all, where they are limited
-    lowered: int | None = None  # the same, where it was asked to do with less, and has not said that it does
+    allowed: int = 0  # visits in all, if the run has a limit
+    lowered: int | None = None  # a lower value of `allowed` that was sent and not confirmed yet
     visited_at: float = 0.0  # when it last made a visit
     begun_at: float = 0.0
-    lives: int = 0  # processes of it that this run began
+    lives: int = 0  # its processes that this run has started
     again_s: float = AGAIN_S
     again_at: float = 0.0
     ended: bool = False
-    attending: asyncio.Task[None] | None = None  # carries what its process says, until that ends
-    reported: asyncio.Event = field(default_factory=asyncio.Event)  # once its process has said how it is
-    rests: bool = False  # whether it is to have no process, for it is being moved
-    reported_at: float = float("-inf")  # when its process last said how it is
-    asks: LeaveAsked | None = None  # the last question for leave that was not granted
-    leave_until: float = float("-inf")  # of its process, by the monotonic clock of this one
-    using_until: float = float("-inf")  # the same of all its processes so far: until then one may use its ceiling
-    patience: Patience | None = None  # with its process, while that is connected
-    told_hung: bool = False  # whether people were told that it hangs
+    attending: asyncio.Task[None] | None = None  # reads the frames of its process, until that ends
+    reported: asyncio.Event = field(default_factory=asyncio.Event)  # set once its process has reported
+    rests: bool = False  # whether it must have no process, because it is being moved
+    reported_at: float = float("-inf")  # time of its process's last report
+    asks: LeaveAsked | None = None  # the last request for leave that was not granted
+    leave_until: float = float("-inf")  # end of its process's leave, by the monotonic clock of this process
+    using_until: float = float("-inf")  # the same for all its processes so far: until then one may use its ceiling
+    patience: Patience | None = None  # with its process, while connected
+    told_hung: bool = False  # whether it was reported as hanging
     shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
-    waits: str = ""  # why it cannot be begun, as people were told
+    waits: str = ""  # why it cannot be started, as last reported
     outcomes: Counter[str] = field(default_factory=Counter[str])
 
     @property
@@ -101,7 +101,7 @@ class Coordinator:
     Parameters
     ----------
     directory, birth
-        Where it is, and what it is.
+        The crawl's directory and description.
     config, seeds, limits, watch
         As of `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer
@@ -172,7 +172,7 @@ class Coordinator:
         return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
 
     def progress(self) -> Progress:
-        """Return all partitions at this instant."""
+        """Return the progress of all partitions together."""
         reports = [part.report for part in self._parts]
         errors = Counter[str]()
         for report in reports:
@@ -196,7 +196,7 @@ class Coordinator:
         )
 
     def states(self) -> list[PartState]:
-        """Return each partition at this instant."""
+        """Return the present state of each partition."""
         return [self._state(part) for part in self._parts]
 
     def _state(self, part: _Part) -> PartState:
@@ -210,7 +210,7 @@ class Coordinator:
             )  # fmt: skip
 
     def _measure(self, *, last: bool = False) -> None:
-        """Write the figures of all partitions for Prometheus, now and then."""
+        """Write the figures of all partitions for Prometheus, at intervals."""
         if last or time.monotonic() >= self._measured_at + EVERY_S:
             self._measured_at = time.monotonic()
             write_figures(self._directory, self.states())
@@ -219,7 +219,7 @@ class Coordinator:
 
     def _over(self, stop: asyncio.Event | None) -> bool:
         hanging = self._limits.pages is not None and {part.number for part in self._parts if hung(self._state(part))}
-        visits = sum(  # nobody waits for the visits that one may make which hangs: it may have made them
+        visits = sum(  # do not wait for the visits that a hanging process may make: it may have made them
             max(part.allowed, part.visits) if hanging and part.number in hanging else part.visits
             for part in self._parts
         )
@@ -236,7 +236,7 @@ class Coordinator:
         return bool(self._reason)
 
     def _at_rest(self) -> bool:
-        """Whether nothing was left for a while, and nothing was under way between partitions."""
+        """Return whether, for several looks, no work was left or under way between partitions."""
         now = sum(part.visits for part in self._parts), sum(part.report.letters for part in self._parts)
         rest = all(part.report.at_rest and part.running for part in self._parts)
         self._rests = self._rests + 1 if rest and now == self._last else 0
@@ -244,11 +244,11 @@ class Coordinator:
         return self._rests >= RESTS
 
     def _allow(self) -> None:
-        """Let partitions make more visits that have nearly made what they may, as long as the run may make any."""
+        """Let partitions that have nearly used up their visits make more, as long as the run has visits left."""
         if self._left is None:
             return
         wanting, busy = False, [part for part in self._parts if part.running and not part.report.at_rest]
-        for part in busy or self._parts:  # who is at rest may have pages to refresh, and comes last
+        for part in busy or self._parts:  # an idle partition may have pages to refresh; it comes last
             wanted = part.visits + part.report.in_flight >= part.allowed - 1 and part.lowered is None
             wanting = wanting or wanted
             if wanted and self._left and part.running:
@@ -259,12 +259,12 @@ class Coordinator:
         for part in self._parts if wanting and not self._left else ():
             used = part.visits + part.report.in_flight
             spare = part.lowered is None and part.allowed > used and time.monotonic() > part.visited_at + SPARE_S
-            if spare and part.writer is not None:  # one that is yet to join hears then what it may make
+            if spare and part.writer is not None:  # a process that has not joined yet gets its number when it joins
                 part.lowered = used
                 self._say(part, PagesAllowed(used - part.before))
 
     def _share(self) -> None:
-        """Let partitions use what others leave of the ceiling on pages."""
+        """Give partitions the part of the page ceiling that others leave."""
         if self._settings().rate_per_s:
             now, used = time.monotonic(), [part.report.used for part in self._parts]
             shut = {part.number for part in self._parts if part.using_until < now}
@@ -272,7 +272,7 @@ class Coordinator:
                 self._say(self._parts[number], CeilingShared(share))
 
     def _mind(self) -> None:
-        """Tell people of processes that hang, and end those that have for long."""
+        """Report processes that hang, and end those that have been hanging for long."""
         now = time.monotonic()
         paused_s = self._listening.paused_s(now)
         for part in self._parts:
@@ -287,14 +287,14 @@ class Coordinator:
                 part.process.kill()
 
     def _keep(self) -> None:
-        """See to the second copies; partitions whose keepers are lost are begun anew, with others."""
+        """Attend to the second copies; restart partitions whose keepers are lost, with other keepers."""
         for number in self._copies.turn(self._settings()):
             process = self._parts[number].process
             if process is not None:
                 process.kill()
 
     def _take_back(self, part: _Part) -> None:
-        """Let others have the visits that a partition may make no more, once it has said that it has heard."""
+        """Reclaim the visits that a partition may no longer make, once it has confirmed the lower number."""
         if part.lowered is None or self._left is None or part.report.allowed != part.lowered - part.before:
             return
         rest = max(part.lowered, part.visits + part.report.in_flight)
@@ -302,15 +302,15 @@ class Coordinator:
         part.allowed, part.lowered, part.visited_at = rest, None, time.monotonic()
 
     def _settings(self) -> Config:
-        """Return the settings of the start, with what was set since: who is begun again gets no old order."""
+        """Return the initial settings with later changes, so that a restarted process gets no outdated settings."""
         return with_changes(self._config, self._written, written(self._directory))
 
     # Processes
 
     def _begin(self, part: _Part) -> None:
-        """Begin a process of a partition."""
+        """Start a process of a partition."""
         part.outcomes.update(part.report.outcomes)
-        if self._left is not None and part.begun_at:  # it may have made visits of which nobody heard
+        if self._left is not None and part.begun_at:  # it may have made visits that it did not report
             part.allowed = max(part.allowed, part.visits)
         part.before = part.visits if self._left is None else part.allowed
         part.report, part.lowered = of_one_before(part.report), None
@@ -331,7 +331,7 @@ class Coordinator:
         task.add_done_callback(self._tasks.discard)
 
     async def _attend(self, part: _Part, process: PartProcess) -> None:
-        """Carry what a process says, until it ends."""
+        """Carry the frames of a process until it ends."""
         over, line = asyncio.ensure_future(process.ended()), None
         try:
             line = await process.connected()
@@ -345,19 +345,19 @@ class Coordinator:
             self._say(part, CeilingShared(self._ceiling.told[part.number]))
             listening = asyncio.ensure_future(self._listen(part, reader))
             await asyncio.wait([over, listening], return_when=asyncio.FIRST_COMPLETED)
-            if over.done():  # what it said at last is read; where its machine is gone nothing more comes
+            if over.done():  # its last frames have been read; if its machine is gone, none will come
                 await asyncio.wait([listening], timeout=LAST_WORDS_S)
                 listening.cancel()
             if listening.done() and not listening.cancelled() and (fault := listening.exception()) is not None:
                 self._error = self._error or f"partition {part.number}: {type(fault).__name__}: {fault}"
             part.writer.close()
-            await asyncio.wait([over], timeout=END_S)  # it has said that it ended, or cannot be reached
+            await asyncio.wait([over], timeout=END_S)  # it has announced its end, or cannot be reached
             if not over.done():
                 process.kill()
         how = await over
         part.writer = part.process = part.patience = None
         self._asked.gone(part.number)
-        if process.gone:  # no exchange of it can be begun any more
+        if process.gone:  # it can start no more exchanges
             part.leave_until = float("-inf")
         lasted = time.monotonic() - part.begun_at >= LASTS_S
         part.again_s = AGAIN_S if lasted else min(2 * part.again_s, AGAIN_MOST_S)
@@ -407,9 +407,9 @@ class Coordinator:
                 self._error = f"partition {part.number}: {frame.error}"
 
     def _give_leave(self, part: _Part) -> None:
-        """Let a process request pages for a while that has asked, and says how it is.
+        """Grant a process that reports its state the leave that it asked for, to request pages for a while.
 
-        One that asks and does not report would hold up everything that waits for its report, such as the ceilings.
+        A process that asks but does not report would block all that waits for its report, such as the ceilings.
         """
         now = time.monotonic()
         if part.asks is not None and part.shut_until <= now < part.reported_at + LEAVE_S:
@@ -418,7 +418,7 @@ class Coordinator:
             part.asks = None
 
     def _revive(self) -> None:
-        """Begin processes anew that have ended before their time."""
+        """Restart processes that ended prematurely."""
         settings = self._settings()
         for part in self._parts:
             if part.running or part.rests or time.monotonic() < part.again_at:
@@ -442,7 +442,7 @@ class Coordinator:
             await asyncio.wait([part.attending])
 
     async def resume(self, number: int) -> None:
-        """Return once a partition has a process again that says how it is; where that takes long, before."""
+        """Return once a partition has a process again that has reported; earlier if that takes long."""
         part = self._parts[number]
         part.rests, part.again_at = False, 0.0
         if not self._reason:
@@ -457,7 +457,7 @@ class Coordinator:
         return reported and (part.report.kept or self._settings().durable != "keeper")
 
     def _say(self, part: _Part, frame: Frame) -> bool:
-        """Send a frame to the process of a partition; return whether there is one."""
+        """Send a frame to the process of a partition; return whether it has one."""
         if part.writer is None or part.writer.is_closing():
             return False
         part.writer.write(packed(frame))
@@ -467,7 +467,7 @@ class Coordinator:
         self._watch(Progress(at=time.time(), message=sentence))
 
     async def _end(self) -> None:
-        """Have all processes end in order; those that do not are killed."""
+        """End all processes in order; kill those that do not end."""
         self._reason = self._reason or "stopped"
         self._moves.stop()
         for part in self._parts:
@@ -484,7 +484,7 @@ class Coordinator:
 
 
 def of_one_before(report: PartReport) -> PartReport:
-    """Return a report of a process that has yet to say anything: what is known stays, its own counts begin anew."""
+    """Return a report for a process that has not reported yet: known totals stay, its own counts start at 0."""
     return PartReport(report.known, report.elsewhere, report.fetched, report.queue)
 
 
@@ -505,7 +505,7 @@ async def crawl_parted(
     Parameters
     ----------
     directory, birth
-        The directory, which the caller has locked, and what it is.
+        The directory, which the caller has locked, and its description.
     config, seeds, limits, watch, stop
         As of `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer

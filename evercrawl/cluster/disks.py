@@ -1,4 +1,4 @@
-"""Disks that partitions are on: each has an id, which stays when its machine gets another name, or is started anew."""
+"""Disks of partitions; each has an id that stays the same when its machine is renamed or restarted."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _FILE: Final = "disk-id"
 
 @dataclass(frozen=True)
 class PartDisk:
-    """A folder on some machine that has partitions of a crawl, or may get them.
+    """A folder on some machine that has, or may get, partitions of a crawl.
 
     Attributes
     ----------
     id, root
-        Which disk it is; where the partitions of this crawl are.
+        Id of the disk; folder of this crawl's partitions.
     cpus
-        Of its machine.
+        Number of CPUs of its machine.
     """
 
     id: str
@@ -35,28 +35,28 @@ class PartDisk:
     cpus: float = 1.0
 
     def part(self, number: int) -> Path:
-        """Return the crawl directory of a partition here."""
+        """Return the crawl directory of a partition on this disk."""
         return part_directory(self.root, number)
 
     def copy(self, number: int) -> Path:
-        """Return the folder of the second copy of a partition that is on another machine."""
+        """Return the folder for the second copy of a partition of another machine."""
         return part_directory(self.root / "copies", number)
 
 
 def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
-    """Return the disk of this machine for a crawl; a folder that never had an id gets one.
+    """Return the disk of this machine for a crawl; create an id if the folder has none.
 
     Parameters
     ----------
     directory, crawl
-        Of the crawl, and its id.
+        The crawl's directory, and its id.
     cpus
-        Of this machine.
+        Number of CPUs of this machine.
 
     Raises
     ------
     StoreError
-        It cannot be used.
+        The folder cannot be used.
     """
     above = os.environ.get(ROOT)
     root = Path(above) / crawl if above else directory
@@ -68,7 +68,7 @@ def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
             new = root / f"{_FILE}.{token}"
             new.write_text(token, encoding="ascii")
             try:
-                os.link(new, file)  # whole, and by one process alone
+                os.link(new, file)  # atomic; exactly one process succeeds
             finally:
                 new.unlink()
         return PartDisk(file.read_text(encoding="ascii"), root, cpus)
@@ -77,7 +77,7 @@ def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
 
 
 def disk_or_why(directory: Path, crawl: str, cpus: float) -> PartDisk | str:
-    """Return the disk of the machine where this runs, or why it has none."""
+    """Return the disk of this machine, or why it has none."""
     try:
         return disk_here(directory, crawl, cpus)
     except StoreError as error:
@@ -85,7 +85,7 @@ def disk_or_why(directory: Path, crawl: str, cpus: float) -> PartDisk | str:
 
 
 def is_here(directory: Path, number: int) -> bool:
-    """Whether a partition is on this machine; a directory that it had here before it went on elsewhere is not it."""
+    """Return whether a partition is on this machine; a directory that it left behind here does not count."""
     birth, part = read_birth(directory), part_directories(directory)[number]
     if not birth.places:
         return True
@@ -100,14 +100,14 @@ def is_here(directory: Path, number: int) -> bool:
 
 
 def shared_out(parts: int, disks: Mapping[str, float]) -> list[str]:
-    """Return a disk for each partition: as many on each as its CPUs are of all, and those by rendezvous.
+    """Return a disk for each partition, in proportion to the machines' CPUs, chosen by rendezvous hashing.
 
     Parameters
     ----------
     parts
-        How many partitions.
+        Number of partitions.
     disks
-        Id of a disk -> CPUs of its machine.
+        Id of a disk -> number of CPUs of its machine.
 
     Examples
     --------

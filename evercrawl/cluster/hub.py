@@ -1,4 +1,4 @@
-"""Where processes of partitions on other machines join: a port, and a secret word."""
+"""The port at which processes of partitions on other machines join, with a secret token."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ class Hub:
     Parameters
     ----------
     host
-        Address of this machine at which the others reach it.
+        Address of this machine that the others can reach.
     version
-        Of evercrawl; with another one nobody may join.
+        Version of evercrawl; processes with another version are refused.
 
     Attributes
     ----------
     token
-        What a process has to say; it is drawn anew for each run.
+        The token that a process must present; new for each run.
     refused
-        How many connections were turned away.
+        Number of refused connections.
     """
 
     def __init__(self, host: str, version: str) -> None:
@@ -43,19 +43,19 @@ class Hub:
         self._tasks = set[asyncio.Task[None]]()
 
     async def address(self) -> tuple[str, int]:
-        """Return where to join; from the first time on somebody listens there."""
+        """Return the address to join; start listening at the first call."""
         if self._server is None:
             self._server = await asyncio.start_server(self._join, self._host, 0)
         return self._host, int(self._server.sockets[0].getsockname()[1])
 
     def expect(self, incarnation: int) -> asyncio.Future[Line]:
-        """Return what becomes the line to a process once it has joined."""
+        """Return a future of the connection to a process that will join."""
         line = self._awaited[incarnation] = asyncio.get_running_loop().create_future()
         line.add_done_callback(lambda _: self._awaited.pop(incarnation, None))
         return line
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         if self._server is not None:
             self._server.close()
             self._server = None

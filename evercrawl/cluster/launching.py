@@ -1,4 +1,4 @@
-"""Where the processes of partitions run: an interface, and this machine."""
+"""Starts the processes of partitions: an interface, and the implementation for this machine."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ class PartProcess(Protocol):
     Attributes
     ----------
     gone
-        Once it has ended: whether that is certain. Where a machine cannot be reached it is not.
+        After the end: whether the process has certainly ended. That is uncertain if its machine cannot be reached.
     """
 
     gone: bool
 
     async def connected(self) -> Line | None:
-        """Return the line to it, once there is one; None where it ended before."""
+        """Return the connection to the process once it exists; None if the process ended before."""
         ...
 
     async def ended(self) -> str:
-        """Wait until it has ended; return how, in some words."""
+        """Wait until the process has ended; return a short description of how."""
         ...
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill the process at once."""
         ...
 
 
 class Launcher(Protocol):
-    """Begins processes of partitions."""
+    """Starts processes of partitions."""
 
     def look(self) -> None:
-        """See what is there; until the next look nothing else is believed, so that what is asked fits together."""
+        """Refresh the view of the machines; until the next call, all methods answer from the same view."""
         ...
 
     def missing(self, number: int) -> str:
-        """Return why a partition cannot be begun now, in a sentence; "" where it can."""
+        """Return a sentence why a partition cannot be started now; "" if it can."""
         ...
 
     def directory(self, number: int) -> Path:
-        """Return the crawl directory of a partition, at its place."""
+        """Return the crawl directory of a partition, on its machine."""
         ...
 
     def where(self, number: int) -> str:
-        """Return the machine that a partition is on; "" where that is not there."""
+        """Return the machine of a partition; "" if it cannot be reached."""
         ...
 
     def launch(self, plan: PartPlan) -> PartProcess:
-        """Begin a process; what becomes of it shows at `PartProcess`."""
+        """Start a process; the result shows its fate."""
         ...
 
 
@@ -72,7 +72,7 @@ class LocalLauncher:
 
     Parameters
     ----------
-    directory
+    The crawl's directory.
         Of the crawl.
     """
 
@@ -80,10 +80,10 @@ class LocalLauncher:
         self._directory = directory
 
     def look(self) -> None:
-        """See that this machine is there."""
+        """Do nothing: this machine is always there."""
 
     def missing(self, number: int) -> str:
-        """Return that nothing is in the way."""
+        """Return "": a partition on this machine can always be started."""
         return ""
 
     def directory(self, number: int) -> Path:
@@ -95,12 +95,12 @@ class LocalLauncher:
         return os.uname().nodename
 
     def launch(self, plan: PartPlan) -> PartProcess:
-        """Begin a process."""
+        """Start a process."""
         return _LocalProcess(plan)
 
 
 class _LocalProcess:
-    """A process on this machine, which is a child of this one, and gone once it has been waited for."""
+    """A child process on this machine; it is gone once it has been waited for."""
 
     gone = True
 

@@ -1,4 +1,4 @@
-"""Figures of each partition for Prometheus, in a file that node_exporter's textfile collector reads."""
+"""Prometheus figures of each partition, in a file for node_exporter's textfile collector."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY_S: Final = 10.0
 
 
 def write_figures(directory: Path, parts: Iterable[PartState]) -> None:
-    """Replace the file in a crawl's directory; nobody ever reads half of one."""
+    """Replace the file in a crawl's directory atomically."""
     disk = RealDisk(directory)
     try:
         disk.replace(FILE, [exposition(parts).encode()])

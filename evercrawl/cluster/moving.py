@@ -1,7 +1,7 @@
 """Moves of partitions to other directories or machines: most of the bytes while they run, the rest while they stand.
 
-Whoever wants one moved writes an order into the crawl's directory. The process that runs the crawl carries it out, or
-the one that gives it where none does.
+`move_part` writes an order into the crawl's directory. The process that runs the crawl executes the order; if none
+runs, the caller does.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 FILE: Final = "move.json"
 LAG_BYTES: Final = 1 << 20
-"""So much may be left to be copied while the partition stands still."""
+"""Maximum number of bytes left to copy while the partition is paused."""
 ROUNDS: Final = 6
 LOOK_S: Final = 0.2
 DRAIN: Final = -1
@@ -37,20 +37,20 @@ LIFT: Final = -2
 AGAIN_S: Final = 60.0
 """After a move without an order that failed, before the next one."""
 ASKED_S: Final = 5.0
-"""Between two looks at whether the process that runs the crawl answers."""
+"""Interval between two checks whether the process that runs the crawl answers."""
 HUNG_S: Final = 30.0
-"""One that has not answered for so long is not waited for."""
+"""After this time without an answer, the caller stops waiting for that process."""
 
 
 class PartHolder(Protocol):
-    """Holds the processes of partitions."""
+    """Controls the processes of partitions."""
 
     async def rest(self, number: int) -> None:
         """Return once a partition has no process; it gets none until `resume`."""
         ...
 
     async def resume(self, number: int) -> None:
-        """Return once a partition has a process again that says how it is."""
+        """Return once a partition has a process again that has reported."""
         ...
 
     def well(self, number: int) -> bool:
@@ -67,9 +67,9 @@ class PartMove(msgspec.Struct, frozen=True):
         Of the order; which partition, and where to: a directory, or a machine of a cluster. The number is `DRAIN` or
         `LIFT` where that machine is to be emptied, or is no longer to be.
     error
-        Why it was not moved; "" where it was, or is yet to be.
+        Why it was not moved; "" if it was, or is still to be moved.
     done
-        Whether it is over.
+        Whether the order is finished.
     copied_bytes, pause_s
         How many bytes were written, and for how long the partition stood still.
     source
@@ -164,7 +164,7 @@ class FolderTransfer:
 
 
 def read_move(directory: Path) -> PartMove | None:
-    """Return the move that was asked for last; None where none was."""
+    """Return the latest order; None if there is none."""
     try:
         return json_of((directory / FILE).read_bytes(), PartMove)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -189,23 +189,23 @@ def ordered(directory: Path, move: PartMove, tell: Callable[[str], None]) -> Par
 
 
 def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], None]) -> PartMove:
-    """Move a partition, and return what became of it; the crawl may be running.
+    """Move a partition and return the result; the crawl may be running.
 
     Parameters
     ----------
     directory, number
-        Of the crawl, and which partition.
+        The crawl's directory, and the partition's number.
     goal
-        Where to: a directory that is not there or empty, in one that is there.
+        The new directory: absent or empty, in an existing one.
     tell
-        Told who does it.
+        Receives a sentence about which process executes the order.
 
     Raises
     ------
     ConfigError
-        It cannot be moved there.
+        The partition cannot be moved there.
     StoreError
-        It was not moved; the message says why.
+        The partition was not moved; the message says why.
     """
     goal = goal.absolute()
     check_goal(directory, number, goal)
@@ -224,7 +224,7 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
 
 
 def _awaited(directory: Path, move: PartMove) -> PartMove:
-    """Wait until a move is over that the running crawl carries out."""
+    """Wait until the running crawl has finished a move."""
     line = _Answering(directory)
     while True:
         over, now = holder(directory) is None, read_move(directory)
@@ -265,13 +265,13 @@ def _outcome(moved: PartMove) -> str:
 
 
 class _Answering:
-    """Tells whether the process that runs a crawl has answered lately."""
+    """Whether the process that runs a crawl has answered recently."""
 
     def __init__(self, directory: Path) -> None:
         self._directory, self._heard_at, self._asked_at = directory, time.monotonic(), time.monotonic()
 
     def trouble(self) -> str:
-        """Return that it hangs, and what to do; "" where it does not, or nobody listens for questions."""
+        """Return that the process hangs, and what to do; "" if it answers, or nobody listens for questions."""
         if time.monotonic() < self._asked_at + ASKED_S:
             return ""
         try:
@@ -286,14 +286,14 @@ class _Answering:
 
 
 class PartMoves:
-    """Carries out moves while the crawl runs.
+    """Executes orders to move partitions while the crawl runs.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     holds
-        Who has the processes.
+        Controls the processes.
     tell
         Told what is done.
     transfer
@@ -322,11 +322,11 @@ class PartMoves:
             self._task = asyncio.ensure_future(self._work(move))
 
     def stop(self) -> None:
-        """Begin nothing more, and break off what is under way."""
+        """Start no more moves, and interrupt the current one."""
         self._over = True
 
     async def close(self) -> None:
-        """Do the same, and return once nothing is under way."""
+        """Do the same, and return once no move is under way."""
         self.stop()
         if self._task is not None:
             await self._task

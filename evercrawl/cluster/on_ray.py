@@ -1,7 +1,7 @@
-"""Partitions as actors of Ray, on its machines: the one file that knows Ray.
+"""Partitions as Ray actors on the machines of a cluster; the only module that uses Ray.
 
-Ray begins processes on machines, and says when they ended. Nothing of a crawl is kept in it: to lose Ray is to have
-all partitions killed.
+Ray starts processes on machines and reports their ends. It stores no state of a crawl: the loss of Ray has the same
+effect as a kill of all partitions.
 """
 
 from __future__ import annotations
@@ -33,23 +33,23 @@ from evercrawl.errors import ConfigError
 from evercrawl.extras import require
 
 SERIES: Final = "2.60"
-"""Of Ray: another one may do something else."""
+"""The supported series of Ray; others may behave differently."""
 LOCAL: Final = "local"
-"""The address of a Ray that is begun for this crawl alone, on this machine."""
+"""The address that starts a Ray instance on this machine for this crawl alone."""
 LOOK_S: Final = 5.0
 FOUND_S: Final = 120.0
 _JOIN_S: Final = 10.0
 _ORPHAN_S: Final = 0.5
-_STORE_BYTES: Final = 80 << 20  # Ray's least, for nothing of ours is put there
+_STORE_BYTES: Final = 80 << 20  # Ray's minimum, because the object store is not used
 
 
 def check_ray() -> None:
-    """See that Ray is installed, of the version that this was made for.
+    """Check that a supported version of Ray is installed.
 
     Raises
     ------
     ConfigError
-        It is not.
+        It is not installed.
     """
     require("ray", "cluster", "crawls on several machines")
     if not (there := version("ray")).startswith(f"{SERIES}."):
@@ -58,10 +58,10 @@ def check_ray() -> None:
 
 
 class PartActor:
-    """A process of Ray that crawls one partition."""
+    """A Ray process that crawls one partition."""
 
     def crawl(self, plan: PartPlan, address: tuple[str, int], token: str) -> None:
-        """Join the coordinator, and crawl until it says stop, or is gone."""
+        """Join the coordinator, and crawl until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         plan.directory.parent.mkdir(parents=True, exist_ok=True)
@@ -69,10 +69,10 @@ class PartActor:
 
 
 class KeeperActor:
-    """A process of Ray that holds second copies on a machine's disk."""
+    """A Ray process that holds second copies on a machine's disk."""
 
     def keep(self, copies: Path, life: int, address: tuple[str, int], token: str) -> None:
-        """Join the coordinator, and write what is asked until it says stop, or is gone."""
+        """Join the coordinator, and write as asked until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         copies.parent.mkdir(parents=True, exist_ok=True)
         asyncio.run(keep_copies(copies, _joined(life, address, token)))
@@ -95,39 +95,39 @@ def _joined(life: int, address: tuple[str, int], token: str) -> socket.socket:
 
 
 def _end_with(parent: int) -> None:
-    """End this process when the one that began it has: Ray would let it run on for a while."""
+    """End this process when its parent ends, because Ray would let it run for a while."""
     while os.getppid() == parent:
         time.sleep(_ORPHAN_S)
     os._exit(1)
 
 
 class RayLauncher:
-    """Begins partitions on the machines of a Ray cluster, each where its disk is.
+    """Starts partitions on the machines of a Ray cluster, each on the machine of its disk.
 
     Parameters
     ----------
     ray
-        The module, connected.
+        The `ray` module, connected.
     directory, birth
-        Of the crawl, and what it is.
+        The crawl's directory and description.
     """
 
     def __init__(self, ray: Any, directory: Path, birth: ClusterBirth) -> None:
         self._ray, self._directory, self._birth = ray, directory.resolve(), birth
         self._hub = Hub(ray.util.get_node_ip_address(), __version__)
-        self._asked = dict[str, Any]()  # node -> the answer that is awaited
+        self._asked = dict[str, Any]()  # node -> the pending answer
         self._disks = dict[str, PartDisk]()  # node -> its disk
         self._alive, self._addresses = set[str](), dict[str, str]()
         self._looked_at = float("-inf")
         self.troubles = dict[str, str]()
 
     def settle(self) -> ClusterBirth:
-        """Give each partition of a new crawl its disk; return what the crawl is from now on.
+        """Assign a disk to each partition of a new crawl; return the updated description.
 
         Raises
         ------
         ConfigError
-            No machine has room for one.
+            No machine can have partitions.
         """
         if self._birth.places:
             return self._birth
@@ -148,7 +148,7 @@ class RayLauncher:
         return self._birth
 
     def missing(self, number: int) -> str:
-        """Return why a partition cannot be begun now: its machine is not there."""
+        """Return why a partition cannot be started now, namely that its machine is missing; else ""."""
         if self._node_of(number) is not None:
             return ""
         return (
@@ -163,13 +163,13 @@ class RayLauncher:
         return self._disks[node].part(number)
 
     def launch(self, plan: PartPlan) -> PartProcess:
-        """Begin a process on the machine of a partition."""
+        """Start a process on the machine of a partition."""
         node = self._node_of(plan.share.number)
         assert node is not None, "it is asked first whether its machine is there"
         return _RayProcess(self._ray, self._hub, node, plan.incarnation, PartActor, plan)
 
     def disks(self) -> dict[str, PartDisk]:
-        """Return the disks that are there, by their ids."""
+        """Return the reachable disks, by their ids."""
         return {self._disks[node].id: self._disks[node] for node in sorted(self._alive) if node in self._disks}
 
     def keep(self, disk: str, life: int) -> PartProcess:
@@ -191,7 +191,7 @@ class RayLauncher:
         return next(node for node in sorted(self._alive) if node in self._disks and self._disks[node].id == disk)
 
     def where(self, number: int) -> str:
-        """Return the address of the machine that a partition is on; "" where it is not there."""
+        """Return the address of a partition's machine; "" if it is missing."""
         return self._addresses.get(self._node_of(number) or "", "")
 
     def _node_of(self, number: int) -> str | None:
@@ -201,12 +201,12 @@ class RayLauncher:
         )
 
     def look(self) -> None:
-        """See which machines are there, now and then: a machine that vanishes meanwhile is missed at the next look."""
+        """Look for machines at intervals; a machine that vanishes in between is missed at the next look."""
         if time.monotonic() >= self._looked_at + LOOK_S or self._asked:
             self._see()
 
     def _see(self) -> None:
-        """See which machines are there, and ask new ones for their disks."""
+        """Look which machines are there, and ask new ones for their disks."""
         self._looked_at = time.monotonic()
         ray = self._ray
         nodes = {each["NodeID"]: each for each in ray.nodes() if each["Alive"]}
@@ -234,8 +234,8 @@ class RayLauncher:
 class _RayProcess:
     """An actor that crawls a partition, holds copies, or moves a partition."""
 
-    # Whoever follows it on the same disk waits for the directory's lock; on another one it is begun `lost_after_s`
-    # later, when the leave of the old one is over.
+    # A later process on the same disk waits for the directory's lock; on another disk it is started `lost_after_s`
+    # later, when the leave of the old process has expired.
     gone = True
 
     def __init__(self, ray: Any, hub: Hub, node: str, life: int, actor: type, *given: Any) -> None:
@@ -284,19 +284,19 @@ def _first_line(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def connected(address: str) -> Generator[Any]:
-    """Yield Ray, connected to a cluster; `LOCAL` begins one on this machine, which ends with this process.
+    """Yield Ray, connected to a cluster; `LOCAL` starts one on this machine, which ends with this process.
 
     Raises
     ------
     ConfigError
-        There is none, or it is not of this version.
+        There is no cluster, or its version is not supported.
     """
     check_ray()
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    ray: Any = import_module("ray")  # as of no type: what is used of it is here
+    ray: Any = import_module("ray")  # untyped: this module is the only user
     more: dict[str, Any] = {}
     if address == LOCAL:
-        os.environ.setdefault("RAY_worker_niceness", "0")  # a partition that gets no time loses its leave
+        os.environ.setdefault("RAY_worker_niceness", "0")  # a partition without CPU time would lose its leave
         more = {"include_dashboard": False, "object_store_memory": _STORE_BYTES, "_node_ip_address": "127.0.0.1"}
     try:
         ray.init(address, namespace="evercrawl", log_to_driver=False, logging_level=logging.ERROR, **more)

@@ -1,4 +1,4 @@
-"""The process of one partition: an ordinary crawl, which sends and hears messages through the coordinator."""
+"""The process of one partition: an ordinary crawl that exchanges messages through the coordinator."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ from evercrawl.store.objects.copying import copied_beside
 from evercrawl.store.post.messages import Message
 
 LEAVE_S: Final = 10.0
-"""For so long after it asked a process may request pages."""
+"""How long a process may request pages after it asked for leave."""
 RENEWED_S: Final = 2.0
 BOX_BYTES: Final = 1 << 26
-"""While messages of so many bytes wait to be taken in, others are dropped."""
+"""While received messages of this total size are waiting, further messages are dropped."""
 
 
 class HubCarrier:
@@ -58,7 +58,7 @@ class HubCarrier:
     Parameters
     ----------
     incarnation
-        Which life of the partition this is.
+        The life of the partition.
     write
         Sends a frame.
     """
@@ -70,28 +70,28 @@ class HubCarrier:
         self._wake: Callable[[], None] = lambda: None
         self._leave_until = float("-inf")
         self._pages: int | None = 0
-        self._ceiling = 0.0  # until it is said what it is
+        self._ceiling = 0.0  # until the coordinator sends it
         self.standing = PostStanding()
 
     def send(self, message: Message) -> None:
-        """Have a message carried."""
+        """Send a message."""
         self._write(Mailed(message.to, msgspec.msgpack.encode(message)))
 
     def take(self) -> list[Message]:
-        """Return what has come."""
+        """Return the received messages."""
         box, self._box, self._box_bytes = self._box, [], 0
         return [msgspec.msgpack.decode(data, type=Message) for data in box]
 
     def listen(self, wake: Callable[[], None]) -> None:
-        """Have `wake` called when something comes."""
+        """Have `wake` called when a message arrives."""
         self._wake = wake
 
     def may_fetch(self) -> bool:
-        """Whether the leave to request pages lasts."""
+        """Return whether the leave to request pages lasts."""
         return time.monotonic() < self._leave_until
 
     def pages(self) -> int | None:
-        """Return how many visits this process may make."""
+        """Return how many visits this process may make; None for any number."""
         return self._pages
 
     def ceiling(self) -> float:
@@ -99,13 +99,13 @@ class HubCarrier:
         return self._ceiling
 
     def report(self, standing: PostStanding) -> None:
-        """Take note of how the partition is."""
+        """Take note of the partition's state."""
         self.standing = standing
 
     def hear(self, frame: Frame) -> None:
-        """Take a frame in."""
+        """Receive a frame."""
         if isinstance(frame, Mailed):
-            if self._box_bytes < BOX_BYTES:  # else it is lost, as any message may be
+            if self._box_bytes < BOX_BYTES:  # else the message is dropped; any message may be lost
                 self._box.append(frame.data)
                 self._box_bytes += len(frame.data)
         elif isinstance(frame, LeaveGiven):
@@ -118,15 +118,15 @@ class HubCarrier:
 
 
 def run_part(plan: PartPlan, line: socket.socket) -> None:
-    """Crawl until the coordinator says stop, or is gone."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the coordinator is asked, and says when
+    """Crawl until the coordinator asks to stop or disconnects."""
+    for number in (signal.SIGINT, signal.SIGTERM):  # the coordinator handles them and says when to stop
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asyncio.run(attend(plan, line))
 
 
 async def attend(plan: PartPlan, line: socket.socket) -> None:
-    """Crawl a partition, and talk with the coordinator over `line`."""
+    """Crawl a partition, and communicate with the coordinator over `line`."""
     reader, writer = await asyncio.open_connection(sock=line)
 
     def write(frame: Frame) -> None:
@@ -169,7 +169,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             if isinstance(frame, CopyAnswered) and isinstance(keeper, NodeKeeper):
                 keeper.hear(frame)
             carrier.hear(frame)
-        stop.set()  # the coordinator is gone: whoever follows it begins this partition anew
+        stop.set()  # the coordinator is gone; its successor will start this partition again
 
     def answer(question: PartQuestion) -> None:
         async def answered() -> None:
@@ -186,7 +186,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     beside = [asyncio.ensure_future(listen())]
     try:
         await loop.run_in_executor(None, settle_lost, plan, tell)
-        beside.append(asyncio.ensure_future(ask()))  # nobody needs leave before, nor is anything heard while it opens
+        beside.append(asyncio.ensure_future(ask()))  # not needed earlier; no frames are read while the crawl opens
         with copied_beside(plan.directory, plan.config.archive_to, tell):
             await crawl(
                 plan.directory,

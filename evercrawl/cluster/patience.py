@@ -1,4 +1,4 @@
-"""How long the process of a partition may say nothing before it counts as hung, and before it is ended."""
+"""How long a partition's process may be silent before it counts as hung, and before it is ended."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Final
 from evercrawl.ask.parts_line import ENDED_S
 
 HUNG_S: Final = 15.0
-"""After so long without a word a process counts as hung; its leave is over by then. It reports twice a second."""
+"""After this time of silence a process counts as hung; its leave has expired by then. It reports twice a second."""
 _PAUSE_S: Final = 2.0
 
 
 class Patience:
-    """How long one process has said nothing.
+    """How long one process has been silent.
 
     Attributes
     ----------
     opening
-        Whether it may still be reading a large directory, or restoring it: it has not reported yet.
+        Whether it has not reported yet, and so may still be reading or restoring a large directory.
 
     Examples
     --------
@@ -34,30 +34,30 @@ class Patience:
         self._heard_at, self.opening = now, True
 
     def heard(self, now: float, *, opening: bool = False) -> None:
-        """Take note that it said something."""
+        """Take note that the process sent something."""
         self._heard_at, self.opening = now, opening
 
     def missed(self, seconds: float, now: float) -> None:
-        """Do not count seconds in which nobody listened."""
+        """Exclude seconds in which the coordinator was not listening."""
         self._heard_at = min(self._heard_at + seconds, now)
 
     def silent_s(self, now: float) -> float:
-        """Return for how long it has said nothing; 0 as long as that is nothing unusual."""
+        """Return how long the process has been silent; 0 if that is not unusual."""
         silent_s = now - self._heard_at
         return silent_s if silent_s >= HUNG_S else 0.0
 
     def is_over(self, now: float) -> bool:
-        """Whether it is to be ended, so that another one takes its place."""
+        """Return whether the process must be ended and replaced."""
         return not self.opening and self.silent_s(now) >= ENDED_S
 
 
 class Listening:
-    """Tells for how long the coordinator itself did not listen: it was stopped, or had too little of the processor."""
+    """Measures how long the coordinator itself was not listening, because it was stopped or short of CPU time."""
 
     def __init__(self) -> None:
         self._turned_at = time.monotonic()
 
     def paused_s(self, now: float) -> float:
-        """Return how long that was since the last call; 0 for a moment."""
+        """Return the length of such a pause since the last call; 0 if it was short."""
         passed_s, self._turned_at = now - self._turned_at, now
         return passed_s if passed_s > _PAUSE_S else 0.0

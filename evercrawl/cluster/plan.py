@@ -1,4 +1,4 @@
-"""What the process of a partition is given when it begins."""
+"""The parameters of a partition's process."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from evercrawl.store.post.ownership import Share
 
 @dataclass(frozen=True)
 class PartPlan:
-    """What the process of a partition is given.
+    """The parameters of a partition's process.
 
     Attributes
     ----------
     directory, share, secret, incarnation
-        Its crawl directory, which part it is, the crawl's secret, and the number of this life.
+        The partition's directory, its share, the crawl's secret, and the number of this life.
     config, seeds
         Settings and seeds.
     kept

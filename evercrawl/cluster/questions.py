@@ -1,4 +1,4 @@
-"""Questions to a crawl in several partitions: each partition answers, and the answers are brought together."""
+"""Questions to a crawl in several partitions: each partition answers, and the answers are merged."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ from evercrawl.store.post.ownership import Ownership
 
 _T = TypeVar("_T")
 QUESTION_S: Final = 60.0
-"""That partitions of other machines have for the answer to a question, such as of `top`."""
+"""Time limit for partitions of other machines to answer a question, such as `top`."""
 SERVED_S: Final = 8.0
-"""The same for a question of a server, whose readers wait."""
+"""The same for a question from a server, whose readers wait."""
 SILENT_S: Final = 10.0
-"""For so long it is not asked again how the partitions are, once nobody answered that."""
+"""After an unanswered question for the states of the partitions, the time until it is asked again."""
 STOPPED_S: Final = 30.0
-"""For so long the state of a crawl that does not run serves whoever asks."""
+"""How long the state of a stopped crawl is cached."""
 
 
 @dataclass
 class PartAnswers(Generic[_T]):
-    """What the partitions answered.
+    """The answers of the partitions.
 
     Attributes
     ----------
     answers
-        By partition, of those that could.
+        The answers, by partition.
     troubles
-        By partition, why the others could not.
+        Why other partitions gave no answer, by partition.
     """
 
     answers: dict[int, _T] = field(default_factory=dict[int, _T])
@@ -61,7 +61,7 @@ class PartAnswers(Generic[_T]):
 
     @property
     def note(self) -> str:
-        """Return how many answered, where not all did; else ""."""
+        """Return how many partitions answered, if not all did; else ""."""
         if not self.troubles:
             return ""
         whole = len(self.answers) + len(self.troubles)
@@ -72,19 +72,19 @@ class PartAnswers(Generic[_T]):
 def each(
     directory: Path, kind: type[_T], name: str, patience_s: float = QUESTION_S, **parameters: Any
 ) -> PartAnswers[_T]:
-    """Ask every partition one of `QUESTIONS`; those on other machines through the running crawl, all at once.
+    """Ask every partition one of `QUESTIONS`; those on other machines concurrently, through the running crawl.
 
     Parameters
     ----------
     directory, kind, name, parameters
-        As of `ask_part`.
+        As in `ask_part`.
     patience_s
-        For how long those of other machines may take.
+        Time limit for partitions of other machines.
 
     Raises
     ------
     EvercrawlError
-        None could answer.
+        No partition answered.
     """
     parts = part_directories(directory)
 
@@ -105,7 +105,7 @@ def each(
 
 
 def is_afar(directory: Path, number: int) -> bool:
-    """Whether a partition is on another machine than this."""
+    """Return whether a partition is on another machine."""
     return not is_here(directory, number)
 
 
@@ -115,7 +115,7 @@ def verb_afar(directory: Path, number: int, words: list[str], given: bytes = b""
     Raises
     ------
     StoreError
-        It does not answer.
+        The partition does not answer.
     """
     return ask_part(directory, number, VerbAnswer, VERB, VerbAsked(words, given))
 
@@ -128,7 +128,7 @@ def owner(directory: Path, url: str) -> int:
 
 
 def top(directory: Path, most: int, patience_s: float = QUESTION_S) -> tuple[list[TopPage], str]:
-    """Return the most important pages of all partitions, and how many answered where not all did."""
+    """Return the most important pages of all partitions, and how many partitions answered if not all did."""
     found = each(directory, tuple[float, float, list[TopPage]], "top", patience_s, most=most)
     whole = sum(total for total, _, _ in found.answers.values())
     counted = sum(count for _, count, _ in found.answers.values())
@@ -143,7 +143,7 @@ def top(directory: Path, most: int, patience_s: float = QUESTION_S) -> tuple[lis
 
 
 def _top(part: Path, most: int) -> tuple[float, float, list[TopPage]]:
-    """Return all importance of the pages that a partition owns, how many share it, and its first pages."""
+    """Return the total importance of a partition's own pages, the number that share it, and the first of them."""
     with closing(opened(part)) as crawl:
         view = View(crawl, settings(part)[0], time.time())
         post = view.state.post
@@ -157,7 +157,7 @@ def _top(part: Path, most: int) -> tuple[float, float, list[TopPage]]:
 def search(
     directory: Path, words: str, narrow: Narrow, limit: int, patience_s: float = QUESTION_S
 ) -> tuple[SearchAnswer, str]:
-    """Return what the partitions find, the best first."""
+    """Return the results of all partitions, the best first."""
     began = time.monotonic()
     found = each(directory, SearchAnswer, "search", patience_s, words=words, narrow=asdict(narrow), limit=limit)
     answers = list(found.answers.values())
@@ -175,7 +175,7 @@ def _search(part: Path, words: str, narrow: dict[str, Any], limit: int) -> Searc
 
 @dataclass(frozen=True)
 class PartStatus:
-    """One partition: its state, URLs that it owns, and letters that it wrote, applied, and has under way."""
+    """The state of one partition: the URLs that it owns, and letters written, applied and under way."""
 
     number: int
     state: Status
@@ -211,7 +211,7 @@ def _verify(part: Path) -> Findings:
 QUESTIONS: Final[dict[str, Callable[..., Any]]] = {
     "top": _top, "search": _search, "status": _status, "verify": _verify,
 }  # fmt: skip
-"""What a partition may be asked: name -> what answers, given its directory and the parameters of the question."""
+"""The questions that a partition answers: name -> function of its directory and the question's parameters."""
 
 
 class AllParts:
@@ -223,7 +223,7 @@ class AllParts:
         self._silent: tuple[float, PartStates] | None = None
 
     def states(self) -> PartStates:
-        """Return how the partitions are; of a crawl that does not run or does not answer, as of some seconds ago."""
+        """Return the states of the partitions; up to some seconds old if the crawl is stopped or does not answer."""
         if self._silent is not None and time.monotonic() < self._silent[0] + SILENT_S:
             return self._silent[1]
         try:
@@ -251,17 +251,17 @@ class AllParts:
         return top(self._directory, most, SERVED_S)
 
     def search(self, words: str, narrow: Narrow, limit: int) -> tuple[SearchAnswer, str]:
-        """Return what is found, the best first."""
+        """Return the results, the best first."""
         return search(self._directory, words, narrow, limit, SERVED_S)
 
 
 def hanging(states: Sequence[PartState]) -> str:
-    """Return which partitions hang, a sentence each; "" where none does."""
+    """Return a sentence for each partition that hangs; "" if none does."""
     return "; ".join(f"partition {state.number}: {sentence}" for state in states if (sentence := hung(state)))
 
 
 def trouble_of_run(directory: Path) -> str:
-    """Return what is wrong with the processes of the crawl that runs in a directory, and what to do; "" for nothing."""
+    """Return what is wrong with the processes of a running crawl and what to do; "" if nothing is."""
     try:
         return hanging(part_states(directory) or [])
     except StoreError as trouble:
@@ -269,14 +269,14 @@ def trouble_of_run(directory: Path) -> str:
 
 
 def verified(directory: Path, watch: Watch) -> tuple[dict[str, Findings], str]:
-    """Check every partition, and what is between them, where none of them runs and all are on this machine.
+    """Check every partition and the exchange between them, if none of them runs and all are on this machine.
 
-    Between partitions that run, letters are on their way while one is read after the other.
+    The exchange between running partitions cannot be checked: letters move while one after the other is read.
 
     Returns
     -------
     dict, str
-        What was found, by name; how many answered, where not all did.
+        The findings, by name; how many partitions answered, if not all did.
     """
     parts, answers = part_directories(directory), PartAnswers[Findings]()
     for number, part in enumerate(parts):

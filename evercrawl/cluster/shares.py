@@ -1,4 +1,4 @@
-"""What bounds a whole crawl, shared out to its partitions."""
+"""Divides the limits of a whole crawl among its partitions."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
 
 SHARED: Final = frozenset({"rate_per_s", "rate_bytes_per_s", "connections", "memory_max_bytes", "keep_bytes"})
-"""Settings of which each partition has a part."""
+"""Settings that are divided among partitions."""
 
 
 def part_config(config: Config, number: int, parts: int) -> Config:
-    """Return the settings of one partition of a crawl, whose settings are `config`.
+    """Return the settings of one partition of a crawl with the settings `config`.
 
-    What bounds the crawl is shared out evenly; archives are copied to a folder for each partition.
+    Limits are divided evenly; each partition copies its archive to a folder of its own.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def part_config(config: Config, number: int, parts: int) -> Config:
 
 
 def written(directory: Path) -> Config | None:
-    """Return the settings in a directory's crawl.toml, without flags; None where it cannot be read."""
+    """Return the settings in a directory's crawl.toml, without flags; None if it cannot be read."""
     path = directory / FILE_NAME
     try:
         return load(path) if path.exists() else load()
@@ -53,7 +53,7 @@ def written(directory: Path) -> Config | None:
 
 
 def with_changes(config: Config, before: Config | None, now: Config | None) -> Config:
-    """Return settings of a run, with what has been written since it began, when `before` was written.
+    """Return the settings of a run with the changes from `before`, the file at its start, to `now`.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Copies a partition to another directory, and lets it be there.
+"""Copies a partition to another directory, and switches the crawl to the new place.
 
-It is in its new place once `cluster.json` says so; a move that is broken off before that has changed nothing.
+The switch happens when `cluster.json` is replaced; a move that is interrupted earlier has changed nothing.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PIECE: Final = 4 << 20
 
 
 def check_goal(directory: Path, number: int, goal: Path) -> None:
-    """See that a partition may be moved there, before anything is written.
+    """Check that a partition may be moved to `goal`, before anything is written.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def check_goal(directory: Path, number: int, goal: Path) -> None:
 
 
 def _see_apart(directory: Path, number: int, goal: Path) -> None:
-    """See that nothing of the crawl is where a partition is to go, or above, or below."""
+    """Check that no part of the crawl is in, above or below the new directory."""
     parts = [part.resolve() for part in part_directories(directory)]
     if goal in parts:
         raise ConfigError(f"{goal} has a partition of this crawl already")
@@ -80,7 +80,7 @@ def _see_apart(directory: Path, number: int, goal: Path) -> None:
 
 
 def _mark(directory: Path, number: int) -> list[str]:
-    """Return what a goal says while a partition is copied there: one that was broken off may be gone on with."""
+    """Return the marker of a goal while a partition is copied there, so that an interrupted copy can continue."""
     return [read_birth(directory).id, str(number), str(part_directories(directory)[number].resolve())]
 
 
@@ -92,7 +92,7 @@ def _marker(goal: Path) -> list[str] | None:
 
 
 def prepare(directory: Path, number: int, goal: Path) -> None:
-    """Make the goal, and have it say what is copied there."""
+    """Create the goal, with a marker."""
     goal.mkdir(exist_ok=True)
     with contextlib.closing(RealDisk(goal)) as disk:
         disk.replace(MOVING, [msgspec.json.encode(_mark(directory, number))])
@@ -169,7 +169,7 @@ def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]
 
 
 def finish(directory: Path, number: int, goal: Path, see: Callable[[], None]) -> tuple[int, str]:
-    """Copy the rest of a partition that stands still, and let it be there; return bytes copied, and any trouble."""
+    """Copy the rest of a paused partition and switch to it; return the number of bytes copied, and any warning."""
     source = part_directories(directory)[number]
     with Lock.take(source, _PURPOSE, time.time()):
         copied = copy_part(source, goal, see)
@@ -200,7 +200,7 @@ def _mirror(files: PartFiles, goal: Path, see: Callable[[], None]) -> int:
 
 
 def _settle(directory: Path, number: int, goal: Path) -> str:
-    """Write down that a partition is where it was moved to; return what is to be told of that, or ""."""
+    """Record that a partition is in its new directory; return a warning, or ""."""
     birth, old = read_birth(directory), part_directories(directory)[number]
     (goal / BACKUP_FILE).unlink(missing_ok=True)
     left = {place: each for place, each in birth.left.items() if place != str(goal)} | {str(old): number}
@@ -211,9 +211,9 @@ def _settle(directory: Path, number: int, goal: Path) -> str:
 
 
 def mark_left(directory: Path) -> str:
-    """Have directories say so from which partitions were moved, where they do not; return what is to be told, or "".
+    """Mark the directories from which partitions were moved, if they are not marked; return a warning, or "".
 
-    Whoever moved one may have been killed before; what is not there now is looked at the next time.
+    An earlier process may have been killed before it did so; directories that are missing now are tried again later.
     """
     birth, troubles, marked = read_birth(directory), list[str](), set[str]()
     parts = part_directories(directory) if birth.left else []
@@ -224,7 +224,7 @@ def mark_left(directory: Path) -> str:
                 with contextlib.closing(RealDisk(old)) as disk:
                     disk.replace(MOVED, [moved_to(new, birth.lives)])
                 marked.add(place)
-        except ConfigError:  # it says so already
+        except ConfigError:  # already marked
             marked.add(place)
         except (OSError, StoreError) as error:
             troubles.append(

@@ -1,4 +1,4 @@
-"""Frames between the coordinator and the processes of partitions: a length, and a message as msgpack."""
+"""Frames between the coordinator and the processes of partitions: a length, and a msgpack message."""
 
 from __future__ import annotations
 
@@ -9,69 +9,69 @@ import msgspec
 
 MOST_BYTES = 1 << 28
 PENDING_BYTES = 1 << 26
-"""While more waits to be read at the other end, what will be asked again is not written."""
+"""While more than this is unread at the other end, frames that will be repeated anyway are not written."""
 
 
 class Mailed(msgspec.Struct, array_like=True, frozen=True, tag="mail"):
-    """A message to another partition, as it was encoded."""
+    """An encoded message to another partition."""
 
     to: int
     data: bytes
 
 
 class LeaveAsked(msgspec.Struct, array_like=True, frozen=True, tag="leave?"):
-    """A partition asks for leave to request pages; `at` by its own clock."""
+    """A partition asks for leave to request pages; `at` is a time of its own clock."""
 
     at: float
 
 
 class LeaveGiven(msgspec.Struct, array_like=True, frozen=True, tag="leave"):
-    """It has leave for a while from when it asked."""
+    """Grants leave for a while from the time of the request."""
 
     at: float
 
 
 class PagesAllowed(msgspec.Struct, array_like=True, frozen=True, tag="pages"):
-    """How many visits a process may make in all; -1 for any number."""
+    """The total number of visits that a process may make; -1 for any number."""
 
     visits: int
 
 
 class CeilingShared(msgspec.Struct, array_like=True, frozen=True, tag="ceiling"):
-    """How much of its even part of the crawl's ceilings a process may use."""
+    """The fraction of its even part of the crawl's ceilings that a process may use."""
 
     part: float
 
 
 class StopAsked(msgspec.Struct, array_like=True, frozen=True, tag="stop"):
-    """The process is to end in order."""
+    """Asks a process to end in order."""
 
 
 class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
-    """How a partition is.
+    """The state of a partition.
 
     Attributes
     ----------
     known, elsewhere, fetched, queue
-        URLs that it knows, and those of them that others own; pages held; own URLs never asked for.
+        Known URLs, those of them that others own, pages held, and own URLs never requested.
     visits, bytes_in, in_flight, rate_per_s, outcomes, errors
-        Of this process, as in `Progress`.
+        Counts of this process, as in `Progress`.
     letters
-        Letters that it has written and applied.
+        Letters written and applied.
     allowed
-        How many visits it may make, as far as it has heard.
+        How many visits it may make, as last received.
     at_rest
-        Whether nothing is left that was never fetched, and nothing is owed or under way.
+        Whether no URL is left unfetched, and nothing is owed or under way.
     under_way, leases, let, used
-        As of `evercrawl.crawl.posting.carrier.PostStanding`.
+        As in `evercrawl.crawl.posting.carrier.PostStanding`.
     message
-        A sentence worth showing once.
+        A sentence to be shown once.
     ceiling
-        The part of the ceilings that it goes by.
+        The part of the ceilings that it observes.
     pid
-        Of the process.
+        Process id.
     kept
-        Whether its second copy has all that counts.
+        Whether its second copy is complete.
     """
 
     known: int = 0
@@ -98,7 +98,7 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
 
 
 class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):
-    """A question to a partition: its number, which one it is, its parameters as msgpack, and how long it may take."""
+    """A question to a partition: id, name, parameters as msgpack, and the time that it may take."""
 
     id: int
     name: str
@@ -107,13 +107,13 @@ class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question")
 
 
 class PartQuestionDropped(msgspec.Struct, array_like=True, frozen=True, tag="dropped"):
-    """Nobody waits for the answer to a question any more."""
+    """The answer to a question is no longer waited for."""
 
     id: int
 
 
 class PartAnswered(msgspec.Struct, array_like=True, frozen=True, tag="answer"):
-    """What a partition answers, as msgpack; or why it cannot."""
+    """The answer of a partition, as msgpack; or why there is none."""
 
     id: int
     data: bytes
@@ -121,7 +121,7 @@ class PartAnswered(msgspec.Struct, array_like=True, frozen=True, tag="answer"):
 
 
 class CopyAsked(msgspec.Struct, array_like=True, frozen=True, tag="copy?"):
-    """A question of a partition to the keeper of its second copy on another machine, as it was encoded."""
+    """An encoded question of a partition to the keeper of its second copy on another machine."""
 
     number: int
     id: int
@@ -129,7 +129,7 @@ class CopyAsked(msgspec.Struct, array_like=True, frozen=True, tag="copy?"):
 
 
 class CopyAnswered(msgspec.Struct, array_like=True, frozen=True, tag="copy"):
-    """The keeper's answer to that question; no `data` while it is still working on it."""
+    """The keeper's answer to that question; without `data` while it is still working."""
 
     number: int
     id: int
@@ -153,7 +153,7 @@ class CopyChecked(msgspec.Struct, array_like=True, frozen=True, tag="look"):
 
 
 class BirthKept(msgspec.Struct, array_like=True, frozen=True, tag="birth"):
-    """`cluster.json` and `crawl.toml`, by name: to be kept beside the copies."""
+    """`cluster.json` and `crawl.toml`, by name, to be stored beside the copies."""
 
     files: dict[str, bytes]
 
@@ -208,20 +208,20 @@ class HaulDone(msgspec.Struct, array_like=True, frozen=True, tag="haul"):
 
 
 class CopyWhole(msgspec.Struct, array_like=True, frozen=True, tag="whole"):
-    """The second copy of the partition has all that counts; what counts only since then is said after it."""
+    """The second copy of the partition is complete; later reports count only with it."""
 
 
 class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
-    """The first thing that a process says which was begun on another machine.
+    """The first frame of a process on another machine.
 
     Attributes
     ----------
     token
-        What the coordinator gave it, so that nobody else can join.
+        The coordinator's token, without which a process cannot join.
     incarnation
-        Which process it is.
+        Number of the process.
     version
-        Of evercrawl, there.
+        Its version of evercrawl.
     """
 
     token: str
@@ -230,14 +230,14 @@ class Joined(msgspec.Struct, array_like=True, frozen=True, tag="joined"):
 
 
 class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
-    """The process has ended in order (`error` is ""), or why it has not.
+    """The process has ended in order (`error` is "") or by an error.
 
     Attributes
     ----------
     error
-        Why.
+        The error.
     again, lost
-        Whether to begin it anew; whether the partition is not where it is to be.
+        Whether the process should be started again; whether the partition is not where it should be.
     """
 
     error: str = ""
@@ -273,7 +273,7 @@ Frame: TypeAlias = (
 
 
 def packed(frame: Frame) -> bytes:
-    """Return a frame as it is sent.
+    """Return an encoded frame.
 
     >>> len(packed(StopAsked()))
     10
@@ -283,12 +283,12 @@ def packed(frame: Frame) -> bytes:
 
 
 def crowded(writer: asyncio.StreamWriter) -> bool:
-    """Whether nothing large is to be written: the other end is gone, or has much to read already."""
+    """Return whether large frames should not be written: the other end is gone, or has a long backlog."""
     return writer.is_closing() or writer.transport.get_write_buffer_size() > PENDING_BYTES
 
 
 async def read_frame(reader: asyncio.StreamReader, most_bytes: int = MOST_BYTES) -> Frame | None:
-    """Return the next frame; None where the other end is gone, or says what no process of ours does."""
+    """Return the next frame; None if the other end is gone or sends an invalid frame."""
     try:
         size = int.from_bytes(await reader.readexactly(4), "little")
         if size > most_bytes:

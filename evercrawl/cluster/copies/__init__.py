@@ -1,1 +1,1 @@
-"""Second copies of partitions: where they are, who writes them, and how a lost partition is restored."""
+"""Second copies of partitions: their places, their writers, and how a lost partition is restored from one."""

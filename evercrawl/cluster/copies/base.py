@@ -1,4 +1,4 @@
-"""Interface of the coordinator to the second copies of a crawl, wherever they are."""
+"""The coordinator's interface to the second copies of a crawl, wherever they are."""
 
 from __future__ import annotations
 
@@ -17,51 +17,51 @@ class PartCopies(Protocol):
     Attributes
     ----------
     say
-        Sends an answer of a keeper to a partition.
+        Sends a keeper's answer to a partition.
     """
 
     say: Callable[[int, CopyAnswered], object]
 
     def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
-        """Return a plan with what a process has to know of copies.
+        """Return a plan with what the process must know about copies.
 
         Raises
         ------
         ConfigError
-            The directory is gone, and no copy can take its place.
+            The directory is gone, and no copy can replace it.
         """
         ...
 
     def missing(self, number: int, said: str, settings: Config) -> str:
-        """Return why a partition cannot be begun now; `said` is what is said of its machine, "" where that is there."""
+        """Return why a partition cannot be started now; `said` is why its machine is missing, "" if it is there."""
         ...
 
     def turn(self, settings: Config) -> list[int]:
-        """Do what is to be done now and then; return the partitions whose processes are to be begun anew for that.
+        """Do periodic work; return the partitions whose processes must be restarted.
 
         Raises
         ------
         StoreError
-            The crawl's directory is older than what keepers hold.
+            The crawl's directory is older than the one that keepers hold.
         """
         ...
 
     def begun(self, number: int) -> None:
-        """Take note that a partition is crawled; called before anything that its process says has an effect."""
+        """Take note that a partition is being crawled; called before its first frame takes effect."""
         ...
 
     def caught_up(self, number: int) -> None:
-        """Take note that a second copy has all that counts, and that nothing counts any more without it."""
+        """Take note that a second copy is complete, and that from now on no event counts without it."""
         ...
 
     def lost(self, number: int) -> bool:
-        """Take note that a partition is on its disk no more; return whether it can go on elsewhere."""
+        """Take note that a partition is no longer on its disk; return whether it can continue elsewhere."""
         ...
 
     def ask(self, number: int, frame: CopyAsked) -> None:
-        """Pass a question of a partition on to its keeper."""
+        """Pass a partition's question to its keeper."""
         ...
 
     async def close(self) -> None:
-        """End what was begun for keepers."""
+        """End all processes of keepers."""
         ...

@@ -1,4 +1,4 @@
-"""Second copies in a folder of this machine: which partitions have one, and which of these are complete."""
+"""Second copies in a folder of this machine: which partitions have one, and which copies are complete."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def on_one_device(settings: Config, directory: Path) -> str:
-    """Return a warning where second copies are on the device of what they are copies of; "" where they are not."""
+    """Return a warning if second copies are on the same device as their originals; else ""."""
     if settings.durable != "keeper":
         return ""
     device = Path(settings.keeper_dir).stat().st_dev
@@ -40,25 +40,25 @@ def on_one_device(settings: Config, directory: Path) -> str:
 class FolderCopies:
     """The second copies of one crawl.
 
-    Beside them is what the directory of all partitions says of itself, and the settings: with these and the copies
-    a crawl goes on whose disk is gone.
+    `cluster.json` and the settings are stored beside them: from these and the copies, a crawl can continue whose own
+    disk is lost.
 
     Parameters
     ----------
     directory, birth
-        Of the crawl, and what it is.
+        The crawl's directory and description.
     """
 
     def __init__(self, directory: Path, birth: ClusterBirth) -> None:
         self._directory, self._id = directory, birth.id
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
-        self._writes = dict[int, WholeCopy]()  # what processes write now
+        self._writes = dict[int, WholeCopy]()  # the copies that present processes write
         self._above: Path | None = None
         self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
-        self._owed = set[Path]()  # folders of copies that have yet to hear how things are
+        self._owed = set[Path]()  # folders of copies whose `cluster.json` is not up to date yet
 
     def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
-        """Return a plan with what a process has to know of copies; see `place`."""
+        """Return a plan with what the process must know about copies; see `place`."""
         kept = self.place(settings, plan.share.number, plan.incarnation, plan.directory)
         return replace(plan, kept=kept, since=self.since(plan.share.number))
 
@@ -67,7 +67,7 @@ class FolderCopies:
         return said
 
     def turn(self, settings: Config) -> list[int]:
-        """Write what is owed beside the copies; return no partitions, because none has to be restarted for that."""
+        """Update `cluster.json` beside the copies if needed; return no partitions, because none must be restarted."""
         self.write_owed()
         return []
 
@@ -82,19 +82,19 @@ class FolderCopies:
         """Do nothing: there is no process for the copies."""
 
     def place(self, settings: Config, number: int, life: int, part: Path) -> Path | None:
-        """Return where a partition that begins now has its second copy; None where its disk is enough.
+        """Return the folder for the second copy of a partition that starts now; None if its own disk is enough.
 
         Parameters
         ----------
         settings, number, life
-            Of the partition, and which life of it begins.
+            The settings, the partition's number, and the life that starts.
         part
-            Its directory.
+            The partition's directory.
 
         Raises
         ------
         ConfigError
-            The directory is gone, and this copy cannot take its place: nothing is begun anew that was there before.
+            The directory is gone, and this copy cannot replace it; a crawled partition never starts from scratch.
         """
         whole, place = self._whole.get(number), None
         if settings.durable == "keeper":
@@ -111,7 +111,7 @@ class FolderCopies:
         return place
 
     def _gone_message(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:
-        """Return what to do about a directory that is gone."""
+        """Return a message that says what to do about a missing directory."""
         gone = f"{part} has no partition, though it was crawled there; is its disk mounted?"
         if whole is None:
             return f"{gone} No second copy has all that counted: restore the directory from a backup"
@@ -126,7 +126,7 @@ class FolderCopies:
         )
 
     def _distrust(self, number: int, whole: WholeCopy) -> None:
-        """See that a copy that will lack what counts is not opened, by this directory or by what is beside the copy."""
+        """Record, here and beside the copy, that a copy which becomes incomplete must not be opened."""
         del self._whole[number]
         note_copy(self._directory, number, None)
         self._owed.add(Path(whole.place).parent)
@@ -135,7 +135,7 @@ class FolderCopies:
             distrust(Path(whole.place))
 
     def since(self, number: int) -> int | None:
-        """Return the life that saw a partition's second copy whole; None where it has not all that counts."""
+        """Return the life that saw a partition's second copy complete; None if no copy is complete."""
         whole = self._whole.get(number)
         return None if whole is None else whole.life
 
@@ -147,7 +147,7 @@ class FolderCopies:
             self._copy_birth()
 
     def caught_up(self, number: int) -> None:
-        """Take note that a second copy has all that counts, and that nothing counts any more without it."""
+        """Take note that a second copy is complete, and that from now on no event counts without it."""
         whole = self._writes[number]
         if self._whole.get(number) != whole:
             self._whole[number] = whole
@@ -155,13 +155,13 @@ class FolderCopies:
             self._copy_birth()
 
     def _copy_birth(self) -> None:
-        """Write what is needed beside the copies."""
+        """Have `cluster.json` and the settings written beside the copies."""
         if self._above is not None:
             self._owed.add(self._above)
             self.write_owed()
 
     def write_owed(self) -> None:
-        """Write it where it could not be written; while that fails the copies fail too, and say so."""
+        """Retry the folders that could not be written; until then, writes to the copies fail too, and say so."""
         for above in list(self._owed):
             with contextlib.suppress(OSError, StoreError):
                 if above == self._above:

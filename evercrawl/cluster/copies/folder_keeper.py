@@ -1,4 +1,4 @@
-"""A keeper that is a folder of this machine, on another disk."""
+"""A keeper that is a folder on another disk of this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def makes_whole(question: KeeperQuestion, answer: KeeperAnswer) -> bool:
-    """Whether an answer says that a copy has all that counts, as the question was to make it."""
+    """Return whether an answer confirms that the question made the copy complete."""
     if not isinstance(question, KeeperStep) or not question.whole:
         return False
     return answer == KeeperDone(question.session, question.number)
@@ -31,16 +31,16 @@ class FolderKeeper:
     Parameters
     ----------
     directory
-        Of the copy: a folder of the crawl's, in a folder that is there.
+        Folder of the copy, in the crawl's folder of copies; the folder above that must exist.
     tell_whole
-        Called when it has all that counts for the first time, before anything can leave because of that.
+        Called when the copy is complete for the first time, before anything can leave because of that.
 
     Attributes
     ----------
     place
-        Where it is, in words.
+        A description of where the copy is.
     whole
-        Whether it has had all that counts since this process began.
+        Whether the copy has been complete since this process began.
     """
 
     def __init__(self, directory: Path, tell_whole: Callable[[], None] = lambda: None) -> None:
@@ -58,12 +58,12 @@ class FolderKeeper:
         return answer
 
     def _answer(self, question: KeeperQuestion) -> KeeperAnswer:
-        """Return the answer, in a thread."""
+        """Return the answer; runs in a thread."""
         try:
-            made(self._directory.parent)  # the folder above was there when the crawl began
+            made(self._directory.parent)  # the folder above existed when the crawl began
             made(self._directory)
             with alone(self._directory):
-                if self._copy is None or isinstance(question, KeeperAsk):  # it may be another folder by now
+                if self._copy is None or isinstance(question, KeeperAsk):  # the folder may have been replaced
                     self.close()
                     self._disk = RealDisk(self._directory)
                     self._copy = KeeperCopy(self._disk)
@@ -73,7 +73,7 @@ class FolderKeeper:
             return KeeperRefusal(str(error))
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the open files."""
         if self._disk is not None:
             self._disk.close()
         self._copy = self._disk = None

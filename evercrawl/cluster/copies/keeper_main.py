@@ -1,4 +1,4 @@
-"""The process on a machine of a cluster that holds second copies on its disk: answers what partitions ask of them."""
+"""The process on a machine of a cluster that holds second copies on its disk and answers partitions' questions."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALIVE_S: Final = 2.0
-"""How often the process says that it is still working on an answer that somebody waits for."""
+"""Interval at which the process says that it is still working on an answer that is waited for."""
 
 
 def hold_birth(copies: Path, files: Mapping[str, bytes]) -> int:
-    """Write beside the copies what the directory of all partitions says of itself, so that a crawl can go on from it.
+    """Write `cluster.json` and the settings beside the copies, so that a crawl can continue from there.
 
     Returns
     -------
     int
-        0; where what is held is newer, how many processes had been begun then: nothing is written.
+        0; if the `cluster.json` there is newer, its number of started processes, and nothing is written.
 
     Raises
     ------
     OSError, StoreError
-        It cannot be written.
+        The files cannot be written.
     """
     made(copies)
-    with contextlib.suppress(StoreError):  # there is none yet, or it is damaged
+    with contextlib.suppress(StoreError):  # there is no file yet, or it is damaged
         held, sent = read_birth(copies), json_of(files[FILE], ClusterBirth)
         if held.id == sent.id and held.lives > sent.lives:
             return held.lives
@@ -64,10 +64,10 @@ def hold_birth(copies: Path, files: Mapping[str, bytes]) -> int:
 
 
 async def keep_copies(copies: Path, line: socket.socket) -> None:
-    """Hold the second copies of partitions in a folder for whoever asks over `line`, until that says stop, or ends."""
+    """Hold second copies in a folder for the coordinator at `line`, until it asks to stop or disconnects."""
     reader, writer = await asyncio.open_connection(sock=line)
     keepers, tasks = dict[int, FolderKeeper](), dict[tuple[int, int], asyncio.Task[None]]()
-    last = dict[int, CopyAnswered]()  # of each partition: what is asked again is not done again
+    last = dict[int, CopyAnswered]()  # by partition; a repeated question is answered from here
 
     def say(answered: CopyAnswered) -> None:
         if not writer.is_closing():
@@ -95,7 +95,7 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
             if tasks:
                 say(CopyAnswered(*next(iter(tasks)), b""))
 
-    looked = dict[tuple[int, int], asyncio.Task[None]]()  # by number and id: the same is not looked through twice
+    looked = dict[tuple[int, int], asyncio.Task[None]]()  # by number and id; a repeated check is not run twice
 
     async def look(frame: CopyCheckAsked) -> None:
         place, directory = part_directory(copies, frame.number), part_directory(copies.parent, frame.number)
@@ -104,13 +104,13 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
             writer.write(packed(CopyChecked(frame.number, frame.id, why)))
 
     owed: BirthKept | None = None
-    trouble = ""  # why that cannot be written: then nothing is written in a copy either
+    trouble = ""  # why the birth cannot be written; then no copy is written either
 
     living = asyncio.ensure_future(live())
     try:
         while (frame := await read_frame(reader)) is not None and not isinstance(frame, StopAsked):
             owed = frame if isinstance(frame, BirthKept) else owed
-            if owed is not None:  # before anything is written that is newer
+            if owed is not None:  # before anything newer is written
                 try:
                     older = await asyncio.get_running_loop().run_in_executor(None, hold_birth, copies, owed.files)
                     owed, trouble = None, ""
@@ -127,7 +127,7 @@ async def keep_copies(copies: Path, line: socket.socket) -> None:
     finally:
         for looking in (living, *looked.values()):
             looking.cancel()
-        await asyncio.gather(*tasks.values(), return_exceptions=True)  # what is being written is written to its end
+        await asyncio.gather(*tasks.values(), return_exceptions=True)  # let pending writes finish
         for keeper in keepers.values():
             keeper.close()
         writer.close()

@@ -36,43 +36,43 @@ if TYPE_CHECKING:
     from evercrawl.cluster.launching import PartProcess
 
 AGAIN_S: Final = 1.0
-"""Before a process is begun after one that ended; twice as long each time, while none answers anything."""
+"""Delay before a process that ended is started again; it doubles while none answers anything."""
 AGAIN_MOST_S: Final = 30.0
 JOINED_S: Final = 120.0
-"""For so long a process that was begun may take to join."""
+"""Maximum time for a started process to join."""
 SILENT_S: Final = 60.0
-"""A process that was asked something and says nothing for so long is ended; one that is at it says so every 2 s."""
+"""A process that is silent this long after a question is ended; a working process reports every 2 s."""
 _END_S: Final = 5.0
 
 
 class DiskLauncher(Launcher, Protocol):
-    """Begins processes on machines, each of which has a disk."""
+    """Starts processes on machines, each of which has a disk."""
 
     def disks(self) -> Mapping[str, PartDisk]:
-        """Return the disks that are there, by their ids."""
+        """Return the reachable disks, by their ids."""
         ...
 
     def keep(self, disk: str, life: int) -> PartProcess:
-        """Begin a process that holds second copies on a disk that is there."""
+        """Start a process that holds second copies on a reachable disk."""
         ...
 
 
 class KeeperProcess:
-    """The process that holds copies on one disk, as long as that is there; another one is begun after it.
+    """The process that holds copies on one disk, while the disk is reachable; it is restarted when it ends.
 
     Parameters
     ----------
     directory, disk, launcher
-        Of the crawl; which disk; where that is.
+        The crawl's directory, the id of the disk, and the launcher.
     hear, found
-        Told each answer, and the disk that it comes from; told whether copies there can be opened.
+        Receives each answer with the id of the disk; receives whether copies there can be opened.
     tell, clock
-        Told in a sentence what is wrong; tells the time (s), by a clock that is not set.
+        Receives a sentence about each problem; returns the time (s) by a clock that is never set.
 
     Attributes
     ----------
     older
-        How many processes had been begun by the `cluster.json` that it holds, where that is newer; else 0.
+        The number of started processes in the keeper's `cluster.json`, if that is newer than ours; else 0.
     """
 
     def __init__(
@@ -88,24 +88,24 @@ class KeeperProcess:
         self._clock = clock
         self._directory, self._disk, self._launcher = directory, disk, launcher
         self._hear, self._found, self._tell = hear, found, tell
-        self._marks: list[tuple[int, int, int]] | None = None  # of the files that the keeper was told last
+        self._marks: list[tuple[int, int, int]] | None = None  # of the files last sent to the keeper
         self.older = 0
         self._writer: asyncio.StreamWriter | None = None
         self._task: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
         self._patience: Patience | None = None
-        self._asked = set[tuple[int, int]]()  # questions that it was not heard to answer
+        self._asked = set[tuple[int, int]]()  # questions without an answer so far
         self._begin_at, self._again_s, self._trouble, self._ends = 0.0, AGAIN_S, "", False
-        self._refused = dict[int, tuple[float, float]]()  # of partitions: since when it refuses, and when it last did
-        self._absent = dict[int, float]()  # partitions whose questions were lost, for there was no process, since when
+        self._refused = dict[int, tuple[float, float]]()  # by partition: first and last of its consecutive refusals
+        self._absent = dict[int, float]()  # by partition: since when its questions were lost for lack of a process
 
     def turn(self, paused_s: float) -> None:
-        """Begin a process where there is none, and end one that was asked something and says nothing.
+        """Start a process if there is none, and end one that does not answer.
 
         Parameters
         ----------
         paused_s
-            For how long nobody listened to it since the last turn.
+            For how long this process was not listening since the last turn.
         """
         self.tell_birth()
         now = time.monotonic()
@@ -139,7 +139,7 @@ class KeeperProcess:
             if self._listening is not None:
                 self._listening.cancel()
             if self._writer is not None:
-                self._writer.transport.abort()  # what it has not read by now it never will
+                self._writer.transport.abort()  # the process will not read what it has not read by now
             process.kill()
             over.cancel()
             self._writer = self._task = self._listening = self._patience = None
@@ -148,7 +148,7 @@ class KeeperProcess:
             self._again_s = min(2 * self._again_s, AGAIN_MOST_S)
 
     def _say(self, trouble: str) -> None:
-        """Tell people what is wrong, unless it is what was told last."""
+        """Report a problem, unless it was the last one reported."""
         if trouble != self._trouble:
             self._trouble = trouble
             self._tell(f"the process with second copies on the disk {self._disk} is begun again: {trouble}")
@@ -168,7 +168,7 @@ class KeeperProcess:
                 self.older = frame.lives
 
     def _judge(self, frame: CopyAnswered) -> None:
-        """Take note of a refusal, or that something was written."""
+        """Take note of a refusal or of a success."""
         answer: KeeperAnswer = msgspec.msgpack.decode(frame.data, type=KeeperAnswer)
         if isinstance(answer, KeeperRefusal) and not answer.over:
             now = self._clock()
@@ -178,18 +178,18 @@ class KeeperProcess:
             self._trouble = ""
 
     def failing_s(self, number: int) -> float:
-        """Return for how long a partition has asked it in vain: each time it refused, or there was no process."""
+        """Return for how long the keeper has failed a partition, by refusals alone or by having no process."""
         since, last = self._refused.get(number, (0.0, 0.0))
         absent_s = self._clock() - self._absent[number] if number in self._absent else 0.0
         return max(last - since, absent_s)
 
     def forgive(self, number: int) -> None:
-        """Count anew for how long it fails."""
+        """Restart the measurement of `failing_s`."""
         self._refused.pop(number, None)
         self._absent.pop(number, None)
 
     def write(self, frame: CopyAsked | CopyCheckAsked) -> bool:
-        """Pass a question on; return whether there is a process, which has not much to read already."""
+        """Pass a question on; return False if there is no process, or it has a long backlog."""
         self.tell_birth()
         if self._writer is None or self._patience is None:
             if isinstance(frame, CopyAsked):
@@ -199,13 +199,13 @@ class KeeperProcess:
             return False
         if isinstance(frame, CopyAsked):
             if not self._asked:
-                self._patience.heard(time.monotonic())  # nothing was to be said before
+                self._patience.heard(time.monotonic())  # it had no reason to speak before
             self._asked.add((frame.number, frame.id))
         self._writer.write(packed(frame))
         return True
 
     def tell_birth(self) -> None:
-        """Have the keeper hold what the directory of all partitions says of itself, if that has changed."""
+        """Send the keeper `cluster.json` and the settings, if they have changed."""
         files = [file for name in (FILE, FILE_NAME) if (file := self._directory / name).is_file()]
         marks = [(found.st_ino, found.st_mtime_ns, found.st_size) for found in (file.stat() for file in files)]
         if self._writer is not None and not self._writer.is_closing() and marks != self._marks:
@@ -213,7 +213,7 @@ class KeeperProcess:
             self._marks = marks
 
     async def close(self) -> None:
-        """End it."""
+        """End the process."""
         task = self._task
         self._begin_at, self._ends = float("inf"), True
         if task is None:

@@ -1,4 +1,4 @@
-"""Which machine holds the second copy of which partition, and where a partition goes on whose machine is lost."""
+"""Which machine holds the second copy of which partition, and where a partition whose machine is lost continues."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
 
 ASK_AGAIN_S: Final = 10.0
-"""After which it is asked again whether a second copy can be opened, while nobody has said that."""
+"""Interval at which the question whether a second copy can be opened is repeated, until it is answered."""
 LOOK_AGAIN_S: Final = 60.0
-"""After which one that cannot be opened is looked at again."""
+"""Interval after which a copy that cannot be opened is checked again."""
 
 
 class NodeCopies:
-    """The second copies of a crawl whose partitions are on several machines: each is on another machine's disk.
+    """The second copies of a crawl with partitions on several machines; each copy is on another machine's disk.
 
-    A partition whose disk has been missing for `lost_after_s`, or has it no more, goes on where its second copy is.
+    A partition continues at its second copy if its disk has been missing for `lost_after_s`, or no longer has it.
 
     Parameters
     ----------
     directory, birth
-        Of the crawl, and what it is; `places` of it is changed where a partition goes on elsewhere.
+        The crawl's directory and description; its `places` change when a partition continues elsewhere.
     launcher
-        Where the machines are.
+        Knows the machines and their disks.
     tell
-        Told what was done.
+        Receives a sentence about each decision.
     clock
-        Tells the time (s), by a clock that is not set.
+        Returns the time (s) by a clock that is never set.
     """
 
     def __init__(
@@ -64,18 +64,18 @@ class NodeCopies:
         self._directory, self._birth, self._launcher, self._tell = directory, birth, launcher, tell
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
         self._keepers, self._lines = dict(birth.keepers), dict(birth.lines)
-        self._writes = dict[int, WholeCopy]()  # what processes write now
-        self._unkept = set[int]()  # partitions that go on without a copy, and have not said anything yet
-        self._away = dict[str, float]()  # disks that are wanted and not there, since when
-        self._lost = set[int]()  # partitions that are on their disks no more
-        self._before = dict[int, _Before]()  # of partitions that go on elsewhere, and were not heard there yet
+        self._writes = dict[int, WholeCopy]()  # the copies that present processes write
+        self._unkept = set[int]()  # partitions that continue without a copy and have not reported yet
+        self._away = dict[str, float]()  # needed disks that are missing, and since when
+        self._lost = set[int]()  # partitions that are no longer on their disks
+        self._before = dict[int, _Before]()  # of partitions that continue elsewhere and have not reported there yet
         self._looks, self._ids = dict[int, _Look](), count(1)
         self._processes = dict[str, KeeperProcess]()
         self._listening = Listening()
         self.say: Callable[[int, CopyAnswered], object] = lambda number, frame: None
 
     def planned(self, plan: PartPlan, settings: Config) -> PartPlan:
-        """Return a plan with what a process has to know of copies."""
+        """Return a plan with what the process must know about copies."""
         number, place = plan.share.number, self._birth.places[plan.share.number]
         whole, disk = self._whole.get(number), self._launcher.disks()[place]
         plan = replace(plan, begun=number in self._begun, line=self._lines.get(number, 0))
@@ -83,9 +83,9 @@ class NodeCopies:
         if whole is not None and whole.place == place:
             plan = replace(plan, kept=disk.copy(number), since=whole.life)
         self._unkept.discard(number)
-        self._looks.pop(number, None)  # another process of it looks at the copy as it is then
+        self._looks.pop(number, None)  # the next process needs a new check
         if settings.durable != "keeper":
-            if whole is not None:  # it lacks what counts once this process has said something; until then it is needed
+            if whole is not None:  # needed until this process reports; from then on it is incomplete
                 self._unkept.add(number)
             return plan
         keeper = self._keepers[number]
@@ -94,14 +94,14 @@ class NodeCopies:
         return replace(plan, keeper=f"the disk {keeper} ({self._launcher.disks()[keeper].copy(number)})")
 
     def missing(self, number: int, said: str, settings: Config) -> str:
-        """Return why a partition cannot be begun now; one that is lost goes on elsewhere, if that is possible.
+        """Return why a partition cannot be started now; a lost one continues elsewhere if possible.
 
         Parameters
         ----------
         number, settings
-            Which one, and the settings.
+            The partition's number, and the settings.
         said
-            What is said of its machine: "" where that is there.
+            Why its machine is missing; "" if it is there.
         """
         said = self._lost_or_why(number, said, settings)
         if said or settings.durable != "keeper":
@@ -109,9 +109,9 @@ class NodeCopies:
         return self._keeper_missing(number, settings)
 
     def _lost_or_why(self, number: int, said: str, settings: Config) -> str:
-        """Return why a partition cannot be begun where it is, or where its second copy is if it is lost."""
+        """Return why a partition cannot be started at its place, or at its second copy if it is lost."""
         disks, whole = self._launcher.disks(), self._whole.get(number)
-        if number in self._before:  # its second copy was to be opened, and nothing was heard from there yet
+        if number in self._before:  # its second copy is to be opened, and has not reported yet
             if self._before[number].place in disks and number not in self._lost:
                 self._go_back(number)
                 return ""
@@ -128,7 +128,7 @@ class NodeCopies:
         return ""
 
     def _hindrance(self, number: int, whole: WholeCopy) -> str | None:
-        """Return why a second copy cannot be opened, as the keeper there says; None where it has not said that yet."""
+        """Return why the keeper cannot open a second copy, "" if it can; None if it has not answered yet."""
         look, now = self._looks.get(number), self._clock()
         if look is None or look.whole != whole or (look.why and now >= look.at + LOOK_AGAIN_S):
             look = self._looks[number] = _Look(next(self._ids), whole)
@@ -152,7 +152,7 @@ class NodeCopies:
         return process
 
     def _is_gone(self, disk: str, settings: Config) -> bool:
-        """Whether a disk has been missing for so long that it is lost."""
+        """Return whether a disk has been missing for so long that it counts as lost."""
         now = self._clock()
         if disk in self._launcher.disks():
             self._away.pop(disk, None)
@@ -160,22 +160,22 @@ class NodeCopies:
         return now >= self._away.setdefault(disk, now) + settings.lost_after_s
 
     def _go_on(self, number: int, place: str) -> None:
-        """Let a partition go on where its second copy is; `cluster.json` says so once it has been heard there."""
+        """Let a partition continue at its second copy; `cluster.json` records that once it has reported there."""
         before = self._before[number] = _Before(self._birth.places[number], self._lines.get(number, 0))
         self._birth.places[number] = place
-        self._lines[number] = read_birth(self._directory).lives + 1  # an older directory there is not the partition
+        self._lines[number] = read_birth(self._directory).lives + 1  # older directories there are not used
         self._tell(
             f"partition {number} is lost with the disk {before.place}; it goes on from its second copy on {place}"
         )
 
     def _go_back(self, number: int) -> None:
-        """Let a partition go on where it was, for its disk is there again, and nothing has counted elsewhere."""
+        """Let a partition continue at its old place: its disk is back, and nothing has counted elsewhere."""
         before, place = self._before.pop(number), self._birth.places[number]
         self._birth.places[number], self._lines[number] = before
         self._tell(f"partition {number} goes on on the disk {before.place}, which is there again, and not on {place}")
 
     def _settle(self, number: int) -> None:
-        """Write down that a partition goes on where its second copy was."""
+        """Record that a partition continues at its second copy."""
         birth, places = read_birth(self._directory), list[str]()
         for each, place in enumerate(birth.places):
             places.append(self._birth.places[number] if each == number else place)
@@ -185,7 +185,7 @@ class NodeCopies:
         self._lost.discard(number)
 
     def _keeper_missing(self, number: int, settings: Config) -> str:
-        """Return why a partition has nobody who holds its second copy; find another where one is lost."""
+        """Return why a partition has no keeper; assign another one if its keeper is lost."""
         disks, place, keeper = self._launcher.disks(), self._birth.places[number], self._keepers.get(number)
         others = self._others(number)
         if keeper is not None and keeper != place:
@@ -207,7 +207,7 @@ class NodeCopies:
         return ""
 
     def _others(self, number: int) -> list[str]:
-        """Return the other disks that may get a partition's second copy, the best first."""
+        """Return the other disks that could hold a partition's second copy, the best first."""
         copies, has = Counter(self._keepers.values()), (self._birth.places[number], self._keepers.get(number))
         return sorted(
             (disk for disk in self._launcher.disks() if disk not in has and disk not in self._birth.drained),
@@ -215,40 +215,40 @@ class NodeCopies:
         )
 
     def _fails(self, number: int, settings: Config) -> bool:
-        """Whether a partition's keeper has taken nothing for so long that another one is to have the copy."""
+        """Return whether a partition's keeper has failed for so long that another one must replace it."""
         process = self._processes.get(self._keepers.get(number, ""))
         return process is not None and process.failing_s(number) >= settings.lost_after_s
 
     def lost(self, number: int) -> bool:
-        """Take note that a partition is on its disk no more; return whether it can go on elsewhere."""
+        """Take note that a partition is no longer on its disk; return whether it can continue elsewhere."""
         if number not in self._before:
             self._lost.add(number)
         return number in self._whole
 
     def begun(self, number: int) -> None:
-        """Take note that a partition is crawled where it is: a copy that it does not write is not opened any more."""
+        """Take note that a partition is crawled at its place; a copy that it does not write is no longer opened."""
         if number in self._before:
             self._settle(number)
         if number in self._unkept:
             note_copy(self._directory, number, None)
             if (whole := self._whole.pop(number, None)) is not None:
-                self._process_on(whole.place)  # what is beside the copy is to say so too
+                self._process_on(whole.place)  # the description beside the copy must record it too
             self._unkept.remove(number)
         if number not in self._begun:
             self._begun.add(number)
             note_begun(self._directory, number)
 
     def caught_up(self, number: int) -> None:
-        """Take note that a second copy has all that counts."""
+        """Take note that a second copy is complete."""
         self.begun(number)
         whole = self._writes.get(number)
         if whole is not None and self._whole.get(number) != whole:
             self._whole[number] = whole
             note_copy(self._directory, number, whole)
-            self._process_on(whole.place).tell_birth()  # a crawl may have to go on from what is beside this copy
+            self._process_on(whole.place).tell_birth()  # the crawl may have to continue from this copy
 
     def turn(self, settings: Config) -> list[int]:
-        """Begin what keepers need; return the partitions whose keepers are lost: each is to be begun anew."""
+        """Start keepers as needed; return the partitions to be restarted because their keepers are lost."""
         for disk in self._away.keys() & self._launcher.disks().keys():
             del self._away[disk]
         paused_s = self._listening.paused_s(time.monotonic())
@@ -279,23 +279,23 @@ class NodeCopies:
         ][:1]
 
     def ask(self, number: int, frame: CopyAsked) -> None:
-        """Pass a question on to a partition's keeper; without a process there it is lost."""
+        """Pass a question to a partition's keeper; it is dropped if the keeper has no process."""
         process = self._processes.get(self._keepers.get(number, ""))
         if process is not None and frame.number == number:
             process.write(frame)
 
     def _hear(self, disk: str, frame: CopyAnswered) -> None:
-        """Pass an answer on, unless another disk has the copy by now."""
+        """Pass an answer on, unless the copy is on another disk by now."""
         if self._keepers.get(frame.number) == disk:
             self.say(frame.number, frame)
 
     async def close(self) -> None:
-        """End the processes of keepers."""
+        """End all processes of keepers."""
         await asyncio.gather(*(process.close() for process in self._processes.values()))
 
 
 class _Before(NamedTuple):
-    """Where a partition was before it goes on from its second copy, and from which life on."""
+    """The place and line of a partition before it continued from its second copy."""
 
     place: str
     line: int
@@ -303,7 +303,7 @@ class _Before(NamedTuple):
 
 @dataclass
 class _Look:
-    """A look at a second copy: which, when it was asked for, and why it cannot be opened, once that is said."""
+    """A check of a second copy: which copy, when requested, and why it cannot be opened, once known."""
 
     id: int
     whole: WholeCopy

@@ -1,6 +1,6 @@
-"""A partition's line to the keeper of its second copy on another machine.
+"""A partition's connection to the keeper of its second copy on another machine.
 
-Questions and answers go through the coordinator, as everything between partitions does. It does not decode them.
+Questions and answers pass through the coordinator, which does not decode them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ANSWERED_S: Final = 10.0
-"""For so long an answer is waited for; then the same is asked again."""
+"""Time after which an unanswered question is repeated."""
 
 
 class NodeKeeper:
@@ -28,18 +28,18 @@ class NodeKeeper:
     Parameters
     ----------
     number, incarnation
-        Which partition, and which life of it: no two lives ask by the same numbers.
+        The partition's number, and its life, so that question numbers of two lives differ.
     place
-        Where the copy is, in words.
+        A description of where the copy is.
     write
         Sends a frame to the coordinator.
 
     Attributes
     ----------
     place
-        Where it is, in words.
+        A description of where the copy is.
     whole
-        Whether it has had all that counts since this process began.
+        Whether the copy has been complete since this process began.
     """
 
     def __init__(self, number: int, incarnation: int, place: str, write: Callable[[Frame], None]) -> None:
@@ -48,10 +48,10 @@ class NodeKeeper:
         self._asked: _Asked | None = None
 
     async def ask(self, question: KeeperQuestion) -> KeeperAnswer | None:
-        """Return the answer; None where none comes in time.
+        """Return the answer; None if none arrives in time.
 
-        If the same is asked again next, an answer to the first question counts, whenever it comes: a large copy takes
-        the keeper long to read, and it does not read it again for that.
+        If the next question is the same, a late answer to the first one counts: the keeper may take long to read a
+        large copy, and does not read it again for a repeated question.
         """
         if self._asked is None or self._asked.question != question:
             self._asked = _Asked(question, next(self._ids), asyncio.get_running_loop().create_future())
@@ -71,14 +71,14 @@ class NodeKeeper:
         return answer
 
     def hear(self, frame: CopyAnswered) -> None:
-        """Take an answer in; one that is waited for no more is dropped."""
+        """Receive an answer; drop it if nobody waits for it."""
         asked = self._asked
         if asked is not None and asked.id == frame.id and not asked.answered.done():
             asked.answered.set_result(frame.data)
 
 
 class _Asked(NamedTuple):
-    """A question that was not answered yet, under its number."""
+    """A question without an answer so far, and its number."""
 
     question: KeeperQuestion
     id: int

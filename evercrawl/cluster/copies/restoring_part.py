@@ -1,4 +1,4 @@
-"""Opens the second copy of a partition whose directory is gone, in its place."""
+"""Restores a partition whose directory is gone from its second copy, in its old place."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 class PartGoneError(ConfigError):
-    """A partition that was crawled is not where it is to be, and no copy of it can be opened there."""
+    """A partition that was crawled is not where it should be, and no copy of it can be opened there."""
 
 
 def settle_lost(plan: PartPlan, tell: Callable[[str], None]) -> None:
-    """See that the directory of a plan has its partition: open its second copy there if it is gone.
+    """Ensure that the directory of a plan has its partition: restore it from its second copy if it is gone.
 
     Raises
     ------
     ConfigError
-        What counted is in neither, or it cannot be copied.
+        Neither has all acknowledged data, or the copy cannot be read or written.
     """
     if plan.line:
         _set_aside(plan.directory, plan.line, plan.incarnation, tell)
@@ -44,7 +44,7 @@ def settle_lost(plan: PartPlan, tell: Callable[[str], None]) -> None:
 
 
 def _set_aside(directory: Path, line: int, life: int, tell: Callable[[str], None]) -> None:
-    """Move a directory away that is older than the copy from which its partition went on elsewhere."""
+    """Move a directory aside that is older than the copy from which its partition continued elsewhere."""
     if is_gone(directory):
         return
     with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory, read_only=True)) as disk:
@@ -64,29 +64,29 @@ _PURPOSE: Final = "opening a second copy"
 
 
 def restore_lost(place: Path, directory: Path, life: int, since: int | None, tell: Callable[[str], None]) -> None:
-    """Open the copy in a folder if a partition's directory is gone; do nothing where it is there, or there is no copy.
+    """Restore a partition's directory from a copy if it is gone; do nothing if it exists or there is no copy.
 
     Parameters
     ----------
     place
-        Where the copy is.
+        Folder of the copy.
     directory, life
-        Of the partition, and the number of the life that begins.
+        The partition's directory, and the number of the life that starts.
     since
-        The life that saw the copy whole; None where it has not all that counts.
+        The life that last saw the copy complete; None if it is not complete.
     tell
-        Told what was done.
+        Receives a sentence about what was done.
 
     Raises
     ------
     ConfigError
-        What counted is in neither, or it cannot be copied.
+        Neither has all acknowledged data, or the copy cannot be read or written.
     """
     if not (place / STATE_FILE).is_file():
         return
     with _said(place, directory):
         directory.mkdir(parents=True, exist_ok=True)
-    lock = Lock.take(directory, _PURPOSE, time.time())  # where an earlier process still has it, it is tried again
+    lock = Lock.take(directory, _PURPOSE, time.time())  # if an earlier process still holds it, the start is retried
     try:
         with _said(place, directory):
             copied = _restored(place, directory, life, since)
@@ -101,7 +101,7 @@ def restore_lost(place: Path, directory: Path, life: int, since: int | None, tel
 
 @contextlib.contextmanager
 def _said(place: Path, directory: Path) -> Generator[None]:
-    """Say what is to be mended; no process can do it by trying again there."""
+    """Turn errors into a message about what must be repaired, because retrying there cannot help."""
     try:
         yield
     except (OSError, StoreError) as error:
@@ -111,7 +111,7 @@ def _said(place: Path, directory: Path) -> Generator[None]:
 
 
 def _restored(place: Path, directory: Path, life: int, since: int | None) -> int | None:
-    """Return how many bytes were copied; None where the directory is there."""
+    """Return the number of copied bytes; None if the directory exists."""
     with contextlib.closing(RealDisk(directory)) as target:
         if not lacks_all(target):
             return None
