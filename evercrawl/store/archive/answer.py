@@ -1,4 +1,4 @@
-"""Answers as the archive holds them."""
+"""Answers read back from the archive."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,25 +12,25 @@ _DOM_HEAD: Final = f"HTTP/1.1 200 OK\r\nContent-Type: {DOM_TYPE}\r\n\r\n".encode
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An answer as the archive holds it.
+    """An answer read back from the archive.
 
     Attributes
     ----------
     kind, refers_to
-        Whether the content is here, and if not, where.
+        Whether the body is in this record, and if not, the response that has it.
     url, at, ip
-        What was asked, when (to the microsecond) and which address answered, "" where not known.
+        The requested URL, the time (to the microsecond), and the address that answered, "" if unknown.
     status
-        HTTP status, 0 where the answer has none.
+        HTTP status; 0 if the answer has none.
     head, headers
-        Status line and header lines with the empty line behind them; lower-case name -> value, repeated ones joined by
+        Status line and header lines with the empty line after them; lower-case name -> value, repeated ones joined by
         ", ".
     wire
-        The body as received, transfer and content codings in place; empty for a revisit.
+        The body as received, with transfer and content codings; empty for a revisit.
     digest
-        Labelled digest of the body as received (of the original's, for a revisit), "" where none is stated.
+        Labelled digest of the body as received (of the original's, for a revisit); "" if none is stated.
     truncated
-        Why the body ends early ("length", "time", "disconnect", "unspecified"), "" where it does not.
+        Why the body ends early ("length", "time", "disconnect", "unspecified"); "" if it is complete.
     """
 
     kind: EntryKind
@@ -47,17 +47,17 @@ class Stored:
 
 
 def is_answer(found: WarcRecord) -> bool:
-    """Whether a record holds an answer, or the document that a browser made of one."""
+    """Return whether a record holds an answer, or the document that a browser made of one."""
     return found.kind in ("response", "revisit") or is_dom(found)
 
 
 def is_dom(found: WarcRecord) -> bool:
-    """Whether a record holds the document that a browser made of a page."""
+    """Return whether a record holds the document that a browser made of a page."""
     return found.kind == "resource" and found.url.startswith(DOM_PREFIX)
 
 
 def stored(found: WarcRecord) -> Stored:
-    """Return a response or revisit record as the answer that it holds; a document as if the server had sent that."""
+    """Return the answer in a response or revisit record; a browser's document is returned like a server's answer."""
     fields = found.fields
     if is_dom(found):
         url, headers = found.url.removeprefix(DOM_PREFIX), {"content-type": DOM_TYPE}

@@ -1,4 +1,4 @@
-"""The archive: what was asked and answered, word for word, in WARC segments."""
+"""The archive: requests and answers, byte for byte, in WARC segments."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -24,20 +24,20 @@ _HEAD: Final = 5  # of a stored block of deflate
 
 
 class Archive:
-    """The WARC segments of one crawl, `archive/evercrawl-<crawl id>-00000.warc.gz` and on.
+    """The WARC segments of one crawl, named `archive/evercrawl-<crawl id>-00000.warc.gz` and so on.
 
     Parameters
     ----------
     disk
-        Where the segments are. Nothing is written before the first `append`.
+        Disk with the segments. Nothing is written before the first `append`.
     crawl_id
         Part of the file names: letters, digits and hyphens.
     random
-        Gives as many random bytes as asked for; they name the records.
+        Returns the given number of random bytes, for the names of records.
     software, agent
-        For the record at the head of each segment: who wrote it, and as whom the crawl introduced itself.
+        Name of the writing software, and the crawl's user agent, for the first record of each segment.
     segment_bytes
-        A segment is closed before it would grow larger, unless a single batch does.
+        Size limit: a segment is closed before it would exceed this; only a single batch may be larger.
     """
 
     def __init__(
@@ -76,14 +76,14 @@ class Archive:
         ]
 
     def append(self, batch: Sequence[ArchiveEntry]) -> list[Pointer]:
-        """Write the records of a batch and return, for each entry, where its response or revisit record is.
+        """Write the records of a batch; return the position of the response or revisit record of each entry.
 
-        The batch goes to one segment in one piece. It is not on the medium before `sync`.
+        The batch is written to one segment in one piece. It survives a power cut only after `sync`.
 
         Raises
         ------
         NoRoomError
-            The disk is full; nothing of the batch was written, and the same call can be made again.
+            The disk is full; nothing of the batch was written, and the call can be repeated.
         """
         if not batch:
             return []
@@ -111,15 +111,15 @@ class Archive:
     def index(self, *, current: bool = True, read_bytes: int | None = None) -> None:
         """Write the CDXJ index of every segment that has grown since its index was written.
 
-        What was appended since this object was made is remembered, so a segment whose index was complete then is not
-        read again; others, as after a crash, are.
+        A segment whose index was complete when this object was created is not read again, because later records are
+        remembered; other segments, as after a crash, are read.
 
         Parameters
         ----------
         current
-            Whether the segment that is being written is indexed too; without it, another thread may append.
+            Whether to index the segment that is being written; if False, another thread may append meanwhile.
         read_bytes
-            A segment that has to be read, and is larger, is left for another time; None reads any.
+            Segments larger than this that must be read are skipped; None reads any.
         """
         covered, being_written = self._covered(), self._segment
         for segment in self.segments():
@@ -138,21 +138,21 @@ class Archive:
         self._disk.replace(COVERED, [msgspec.json.encode(covered)])
 
     def forget_index(self, segment: int) -> None:
-        """Take the index of a segment for none, so that it is made again from what the segment holds."""
+        """Mark the index of a segment as missing, so that it is rebuilt from the segment."""
         covered = self._covered()
         if covered.pop(segment, None) is not None or not covered:
             self._disk.replace(COVERED, [msgspec.json.encode(covered)])
         self._captures.pop(segment, None)
 
     def _uncover(self, first: int) -> None:
-        """Forget, before they are removed, that there are indexes of the segments from `first` on."""
+        """Mark the indexes of the segments from `first` on as missing, before they are removed."""
         covered = self._covered()
         kept = {segment: size for segment, size in covered.items() if segment < first}
         if kept != covered:
             self._disk.replace(COVERED, [msgspec.json.encode(kept)])
 
     def _covered(self) -> dict[int, int]:
-        """Return how many bytes of each segment its index knows."""
+        """Return how many bytes of each segment its index covers."""
         data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
         try:
             return json_of(data, dict[int, int]) if data else {}
@@ -160,7 +160,7 @@ class Archive:
             return {}
 
     def _merge_index(self, segment: int, *, known: bool) -> None:
-        """Add what was appended since; what no word is of may be of records that were cut off."""
+        """Add the records appended since; an index that is not `known` is replaced, as it may list cut records."""
         name, index = self.name(segment), index_name(self.name(segment))
         rows = self._disk.read(index, 0, self._disk.size(index)).decode().splitlines() if known else []
         rows += lines(self._captures.get(segment, ()), name.removeprefix(FOLDER))
@@ -184,19 +184,19 @@ class Archive:
             )
 
     def sync(self) -> None:
-        """Return once everything appended survives a power cut."""
+        """Return once everything appended will survive a power cut."""
         if self._size:
             self._disk.sync(self.name(self._segment))
 
     def cut(self, segment: int, size: int) -> int:
-        """Drop everything behind `size` bytes of `segment` and return how many bytes that was.
+        """Drop everything after `size` bytes of `segment`; return the number of dropped bytes.
 
-        This is how a crawl that starts again gets rid of records that its journal does not know.
+        A restarted crawl uses this to remove records that its journal does not have.
 
         Raises
         ------
         StoreError
-            The archive is shorter than that: records that the journal knows are gone.
+            The archive is shorter than that: records that the journal has are missing.
         """
         kept = self.name(segment)
         have = self._disk.size(kept)
@@ -219,14 +219,14 @@ class Archive:
         return dropped
 
     def whole(self, pointer: Pointer) -> bool:
-        """Tell whether the record is all there: one gzip member with a matching checksum and a WARC record in it."""
+        """Return whether the record is complete: one gzip member with a matching checksum and a WARC record in it."""
         try:
             return not self._record(pointer).damaged
         except StoreError:
             return False
 
     def read(self, pointer: Pointer) -> Stored:
-        """Return the answer that a pointer leads to.
+        """Return the answer at a pointer.
 
         Raises
         ------
@@ -240,7 +240,7 @@ class Archive:
         return stored(found)
 
     def _room(self, size: int) -> int:
-        """Return the segment that takes `size` more bytes."""
+        """Return the segment that can take `size` more bytes."""
         if self._size == 0 or self._size + size <= self._segment_bytes:
             return self._segment
         self.sync()
@@ -257,7 +257,7 @@ class Archive:
             raise StoreError(f"{name}, byte {pointer.offset}: {error}") from error
 
     def holds(self, pointer: Pointer) -> bool:
-        """Whether a record is still there, by its first bytes: it may have been removed since it was written."""
+        """Return whether a record still exists, judged by its first bytes: it may have been removed on purpose."""
         looked = min(pointer.length, _LOOKED)
         data = self._disk.read(self.name(pointer.segment), pointer.offset, looked)
         return len(data) == looked and not _is_removed(data)

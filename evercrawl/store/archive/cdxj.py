@@ -1,4 +1,4 @@
-"""The CDXJ index of a segment: which capture of which URL is where, for replay tools such as pywb."""
+"""The CDXJ index of a segment: the positions of captures by URL, for replay tools such as pywb."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -28,15 +28,15 @@ class Capture:
     Attributes
     ----------
     url, at
-        What was asked, and when in seconds since the epoch.
+        The requested URL, and the time in seconds since the epoch.
     mime
-        Media type without parameters, "unk" where none was given, "warc/revisit" for a revisit record.
+        Media type without parameters; "unk" if none was given, "warc/revisit" for a revisit record.
     status
-        HTTP status, 0 where there is none.
+        HTTP status; 0 if there is none.
     digest
-        Digest of the body (for a revisit, of the body it stands for), with or without label; "" where not known.
+        Digest of the body (for a revisit, of the original body), with or without label; "" if unknown.
     offset, length
-        Where in the segment the record is, in bytes.
+        Position and size of the record in the segment, in bytes.
     """
 
     url: str
@@ -49,7 +49,7 @@ class Capture:
 
 
 def media_type(content_type: str) -> str:
-    """Return the media type that a Content-Type names.
+    """Return the media type in a Content-Type header.
 
     >>> media_type("Text/HTML; charset=utf-8"), media_type("")
     ('text/html', 'unk')
@@ -59,7 +59,7 @@ def media_type(content_type: str) -> str:
 
 
 def line(capture: Capture, filename: str) -> str:
-    """Return one line of the index, without its end.
+    """Return one line of the index, without a line end.
 
     >>> page = Capture("http://www.example.org/a", 0.5, "text/html", 200, "sha1:ABC", 300, 99)
     >>> line(page, "x.warc.gz")  # doctest: +ELLIPSIS
@@ -74,19 +74,19 @@ def line(capture: Capture, filename: str) -> str:
     return f"{surt_key(capture.url)} {_stamp(round(capture.at * 1e6) // 1_000_000)} {{{', '.join(fields)}}}"
 
 
-@lru_cache(maxsize=4)  # captures come in order of time
+@lru_cache(maxsize=4)  # captures arrive in order of time
 def _stamp(second: int) -> str:
-    """Return a second since the epoch as WARC-Date has it, but for the signs between."""
+    """Return a second since the epoch as in WARC-Date, without the separators."""
     return time.strftime("%Y%m%d%H%M%S", time.gmtime(second))
 
 
 def lines(captures: Iterable[Capture], filename: str) -> list[str]:
-    """Return the index of one segment, in the order that searches expect; `filename` is the segment's, no folder."""
+    """Return the index of one segment in the order that searches expect; `filename` has no folder."""
     return sorted(line(capture, filename) for capture in captures)
 
 
 def index_name(segment: str) -> str:
-    """Return the name of a segment's index.
+    """Return the file name of a segment's index.
 
     >>> index_name("archive/x-00000.warc.gz")
     'archive/x-00000.cdxj'
@@ -95,14 +95,14 @@ def index_name(segment: str) -> str:
 
 
 def write(disk: Disk, segment: str, captures: Iterable[Capture]) -> int:
-    """Write the index of the segment with this file name beside it and return how many captures it has.
+    """Write the index of the segment with this file name beside it; return the number of captures.
 
-    Whoever has the captures from elsewhere should leave out those of a 304, as `captures` does.
+    Callers must leave out the captures of 304 answers, as `captures` does.
 
     Raises
     ------
     NoRoomError
-        The disk is full; the index is as it was.
+        The disk is full; the index is unchanged.
     """
     found = lines(captures, segment.rpartition("/")[2])
     chunks = ("".join(f"{row}\n" for row in found[at : at + _BATCH]).encode() for at in range(0, len(found), _BATCH))
@@ -111,20 +111,20 @@ def write(disk: Disk, segment: str, captures: Iterable[Capture]) -> int:
 
 
 def index_segment(disk: Disk, segment: str) -> int:
-    """Write the index of a segment from what the segment itself holds and return how many captures it has.
+    """Write the index of a segment from its content; return the number of captures.
 
     Raises
     ------
     StoreError
-        A record is damaged; `Archive.cut` removes what a crash left half-written.
+        A record is damaged; `Archive.cut` removes incomplete records after a crash.
     """
     return write(disk, segment, captures(disk, segment))
 
 
 def captures(disk: Disk, segment: str) -> Iterator[Capture]:
-    """Yield a capture for each response and revisit record of a segment, but for what a 304 left there.
+    """Yield a capture for each response and revisit record of a segment, except those of 304 answers.
 
-    Replay tools would serve the 304 itself, which shows nothing; without it they serve the capture that it confirmed.
+    Replay tools would serve the empty 304 itself; without it they serve the capture that it confirmed.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def captures(disk: Disk, segment: str) -> Iterator[Capture]:
 
 
 def capture_of(answer: Stored, offset: int, length: int) -> Capture:
-    """Return the index's view of an archived answer."""
+    """Return the index entry of an archived answer."""
     revisit = answer.kind is not EntryKind.RESPONSE
     mime = REVISIT if revisit else media_type(answer.headers.get("content-type", ""))
     return Capture(answer.url, answer.at, mime, answer.status, answer.digest, offset, length)

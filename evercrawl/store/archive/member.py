@@ -1,7 +1,7 @@
-"""One gzip member: the envelope of one archive record.
+"""Gzip members, each of which contains one archive record.
 
-A body that the server has compressed does not shrink again, so it is stored as it is behind its compressed headers.
-That costs a tenth of deflating it once more, and takes less room.
+A body that the server has compressed does not shrink further, so it is stored uncompressed after its compressed
+headers. That takes a tenth of the time of deflating it again, and less space.
 """
 
 import struct
@@ -13,14 +13,14 @@ from evercrawl.errors import StoreError
 from evercrawl.store.disk.inflating import Inflated
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
-_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, any system
-_BLOCK: Final = 0xFFFF  # the longest stored block of RFC 1951
+_HEADER: Final = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"  # deflate, no name, no time, unknown system
+_BLOCK: Final = 0xFFFF  # maximum size of a stored block (RFC 1951)
 _GZIP: Final = 31  # window bits: 15, with gzip header and trailer
 _RAW: Final = -15
 
 
 def pack(data: bytes, level: int = 1) -> bytes:
-    """Return `data` deflated as one gzip member; `level` runs from 0 (quick) to 3 (small).
+    """Return `data` deflated as one gzip member; `level` is from 0 (fast) to 3 (small).
 
     >>> unpack(pack(b"WARC/1.1"))
     b'WARC/1.1'
@@ -29,7 +29,7 @@ def pack(data: bytes, level: int = 1) -> bytes:
 
 
 def pack_stored(head: bytes, body: bytes, level: int = 1) -> bytes:
-    r"""Return one gzip member that holds `head`, deflated, and `body`, which does not shrink, as it is.
+    r"""Return one gzip member with `head` deflated and `body` stored, because it does not shrink.
 
     >>> member = pack_stored(b"WARC/1.1\r\n" * 9, b"body")
     >>> b"body" in member, unpack(member)[-8:]
@@ -47,12 +47,12 @@ def pack_stored(head: bytes, body: bytes, level: int = 1) -> bytes:
 
 
 def unpack(member: bytes) -> bytes:
-    """Return what the one member in `member` holds.
+    """Return the content of the single gzip member in `member`.
 
     Raises
     ------
     StoreError
-        It is not one whole gzip member, or its checksum does not match.
+        It is not one complete gzip member, or its checksum does not match.
 
     >>> unpack(pack(b"WARC/1.1")[:-1])
     Traceback (most recent call last):

@@ -1,17 +1,17 @@
-"""Places in the archive, as events and snapshots have them."""
+"""Positions in the archive, as stored in events and snapshots."""
 
 from typing import NamedTuple
 
 
 class ArchiveEnd(NamedTuple):
-    """Where the archive ends: its last segment, and how large that is."""
+    """The end of the archive: the number of the last segment, and its size."""
 
     segment: int = 0
     size_bytes: int = 0
 
 
 class Pointer(NamedTuple):
-    """Where a record is: number of the segment, first byte and length of its gzip member.
+    """The position of a record: number of the segment, offset and length of its gzip member.
 
     >>> Pointer(2, 100, 50).end
     ArchiveEnd(segment=2, size_bytes=150)
@@ -23,5 +23,5 @@ class Pointer(NamedTuple):
 
     @property
     def end(self) -> ArchiveEnd:
-        """Where the archive ended when the record was written."""
+        """The end of the archive after the record was written."""
         return ArchiveEnd(self.segment, self.offset + self.length)

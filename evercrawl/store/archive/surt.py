@@ -1,15 +1,15 @@
-"""Keys of the CDXJ index: a URL with its host turned round, so that the pages of a domain lie together."""
+"""Keys of the CDXJ index (SURT): URLs with the host name reversed, so that the pages of a domain are adjacent."""
 
 import re
 from typing import Final
 from urllib.parse import quote_from_bytes, unquote_to_bytes
 
-_PLAIN: Final = "!\"$&'()*+,/:;<=>?@[\\]^`{|}"  # what stays as it is besides letters, digits and -._~
+_PLAIN: Final = "!\"$&'()*+,/:;<=>?@[\\]^`{|}"  # not escaped, in addition to letters, digits and -._~
 _DEFAULT_PORTS: Final = {"http": "80", "https": "443"}
 _WWW: Final = re.compile(r"www\d*\.")
 _USUAL_PATH: Final = re.compile(
     r"(?:[\w~-][\w.~-]*/)*(?:[\w~-][\w.~-]*)?", re.ASCII
-)  # in which nothing is escaped, or goes
+)  # for URLs in which nothing is escaped or removed
 _PATH_SESSIONS: Final = (
     re.compile(rb"(?is)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
     re.compile(rb"(?is)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
@@ -29,8 +29,8 @@ _QUERY_SESSIONS: Final = tuple(
 def surt_key(url: str) -> str:
     """Return the key under which replay tools look up a normalised http or https URL.
 
-    Scheme, www, default port, fragment and session ids go, letters become small, escapes the fewest that do, and
-    arguments stand in order.
+    Scheme, www, default port, fragment and session ids are removed, letters are lowered, escapes reduced to the
+    necessary ones, and arguments sorted.
 
     >>> surt_key("https://www.example.org:8080/A/b%20c/?Z=1&a=2")
     'org,example:8080)/a/b%20c?a=2&z=1'
@@ -85,7 +85,7 @@ def _query(query: str) -> str:
 
 
 def _unescaped(text: str) -> bytes:
-    """Undo escapes, and escapes of escapes."""
+    """Decode escapes, including nested ones."""
     data = text.encode()
     while b"%" in data and (plain := unquote_to_bytes(data)) != data:
         data = plain

@@ -1,8 +1,8 @@
-"""Records of the archive, as WARC 1.1 (ISO 28500:2017) wants them written.
+"""Records of the archive in the format WARC 1.1 (ISO 28500:2017).
 
-A visit becomes a `request` record and, right behind it, a `response` record with the body as the server sent it, or a
-`revisit` record when the content is one that the archive already holds. Each is a gzip member of its own, so that any
-record can be read by itself.
+A visit becomes a `request` record followed by a `response` record with the body as the server sent it, or by a
+`revisit` record if the archive already has the content. Each record is its own gzip member, so that it can be read
+alone.
 """
 
 import enum
@@ -19,13 +19,13 @@ from evercrawl.types import Exchange
 
 VERSION: Final = "WARC/1.1"
 CONFORMS_TO: Final = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
-ID_BYTES: Final = 16  # of randomness that a record's name needs
+ID_BYTES: Final = 16  # random bytes in a record's name
 
 DOM_PREFIX: Final = "urn:dom:"
-"""Before the URL of a page in the record of the document that a browser made of it."""
+"""Prefix of the page's URL in the record of a browser's document."""
 DOM_TYPE: Final = "text/html; charset=utf-8"
 RENDERED_FOR: Final = "Evercrawl-Rendered-For"
-"""The field that names the page that a browser asked for something for."""
+"""Name of the field with the page for which a browser requested something."""
 
 _PROFILES: Final = "http://netpreserve.org/warc/1.1/revisit/"
 _TRUNCATED: Final = {"too_large": "length", "timeout": "time", "": "unspecified"}
@@ -34,23 +34,23 @@ _NEWER_STATUS: Final = re.compile(rb"()HTTP/([23])(?:\.0)?(?=[ \r\n])")
 _DENSE: Final = ("image/", "audio/", "video/", "font/", "application/zip", "application/gzip", "application/pdf")
 _END: Final = b"\r\n\r\n"
 _BASE32: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-_PAIRS: Final = [one + other for one in _BASE32 for other in _BASE32]  # ten bits at a time: a fourth of base64's time
+_PAIRS: Final = [one + other for one in _BASE32 for other in _BASE32]  # ten bits each: a fourth of base64's time
 _SHIFTS: Final = range(150, -1, -10)
-_QUICK: Final = 0  # headers: codes of their own would save 160 bytes more and cost three times as much
-_SMALL: Final = 1  # a page that came uncompressed
+_QUICK: Final = 0  # for headers: custom codes would save another 160 bytes and take three times as long
+_SMALL: Final = 1  # for a body that was received uncompressed
 
 
 class EntryKind(enum.Enum):
-    """What a visit left in the archive."""
+    """The kinds of archived visits."""
 
     RESPONSE = "response"
-    NOT_MODIFIED = "server-not-modified"  # a 304: the content is that of the visit referred to
-    SAME_CONTENT = "identical-payload-digest"  # sent again, and the same as at the visit referred to
-    DOM = "dom"  # the document that a browser made of it
+    NOT_MODIFIED = "server-not-modified"  # a 304; the content is that of the referenced visit
+    SAME_CONTENT = "identical-payload-digest"  # sent again, with the same content as the referenced visit
+    DOM = "dom"  # the document that a browser made of the page
 
 
 class Original(NamedTuple):
-    """The response that holds the content of a revisit; `digest` as its record states it, "" where not known."""
+    """The response with the content of a revisit; `digest` as in its record, "" if unknown."""
 
     url: str
     at: float
@@ -58,21 +58,21 @@ class Original(NamedTuple):
 
 
 class ArchiveEntry(msgspec.Struct, frozen=True):
-    """One visit for the archive.
+    """One visit to be archived.
 
     Attributes
     ----------
     exchange
-        Request and answer; there must be an answer.
+        Request and answer; the answer is required.
     kind
-        Whether the content is new.
+        Kind of the visit, which says whether the content is new.
     refers_to
-        Where the content is, when it is not new. Say that content is the same only where the content coding is too,
-        because a reader joins the new headers with the old body.
+        The response with the content if it is not new. Content counts as the same only if the content coding is the
+        same too, because readers combine the new headers with the old body.
     digest
-        `payload_digest` of the body of a response, where it is worked out already.
+        `payload_digest` of the body of a response, if known.
     rendered_for
-        The page that a browser asked for it for; "" where no browser did.
+        The page for which a browser requested this; "" if no browser did.
     """
 
     exchange: Exchange
@@ -83,7 +83,7 @@ class ArchiveEntry(msgspec.Struct, frozen=True):
 
 
 def iso_date(at: float) -> str:
-    """Return seconds since the epoch as a WARC date, in UTC and to the microsecond.
+    """Return seconds since the epoch as a WARC date, in UTC, to the microsecond.
 
     >>> iso_date(86400.25)
     '1970-01-02T00:00:00.250000Z'
@@ -98,7 +98,7 @@ def _iso_second(second: int) -> str:
 
 
 def payload_digest(wire: bytes) -> str:
-    """Return the labelled SHA-1 of a body as received, which is what readers check it against.
+    """Return the labelled SHA-1 of a body as received, against which readers check it.
 
     >>> payload_digest(b"")
     'sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ'
@@ -121,7 +121,7 @@ def _record_id(name: str) -> str:
 
 
 def warcinfo(filename: str, software: str, agent: str, at: float, noise: bytes) -> bytes:
-    """Return the record that opens a segment and says who wrote it."""
+    """Return the first record of a segment, which names its writer."""
     fields = {
         "software": software,
         "format": "WARC File Format 1.1",
@@ -138,16 +138,16 @@ def warcinfo(filename: str, software: str, agent: str, at: float, noise: bytes) 
 
 
 def visit_records(entry: ArchiveEntry, noise: bytes, digest: str = "") -> tuple[bytes, bytes]:
-    """Return the request record (empty where the request's bytes are not known) and the response or revisit record.
+    """Return the request record (empty if the request's bytes are unknown) and the response or revisit record.
 
     Parameters
     ----------
     entry
-        What to keep.
+        The visit.
     noise
-        32 random bytes: the names of the two records.
+        32 random bytes, for the names of the two records.
     digest
-        `payload_digest` of the body, where it is worked out already.
+        `payload_digest` of the body, if known.
     """
     exchange = entry.exchange
     assert exchange.head, "only an answer can be archived"
@@ -215,7 +215,7 @@ def _answer(entry: ArchiveEntry, name: str, shared: str, digest: str) -> bytes:
 
 
 def _about_original(entry: ArchiveEntry) -> str:
-    """Return the fields that lead from a revisit to its content; only a 304 may leave out the digest."""
+    """Return the fields that link a revisit to its content; only those of a 304 may lack the digest."""
     original, digest = entry.refers_to, ""
     fields = f"WARC-Profile: {_PROFILES}{entry.kind.value}\r\n"
     if original is not None:
@@ -227,7 +227,7 @@ def _about_original(entry: ArchiveEntry) -> str:
 
 
 def _is_dense(headers: dict[str, str]) -> bool:
-    """Tell whether a body with these headers is compressed already."""
+    """Return whether a body with these headers is already compressed."""
     if headers.get("content-encoding", "identity").lower() not in ("", "identity"):
         return True
     kind = headers.get("content-type", "").lower()
@@ -235,16 +235,16 @@ def _is_dense(headers: dict[str, str]) -> bool:
 
 
 def _closed(head: bytes) -> bytes:
-    """Return the header block with the empty line that ends it, even where the far end never sent one."""
+    """Return the header block with the terminating empty line, even if the server did not send one."""
     if head.endswith((_END, b"\n\n")):
         return head
     return head + (b"\r\n" if head.endswith(b"\n") else _END)
 
 
 def _as_http_1(head: bytes, first_line: re.Pattern[bytes]) -> tuple[bytes, str]:
-    """Return the header block as HTTP/1.1 would write it, and what the protocol was, "" for HTTP/1.
+    """Return the header block in HTTP/1.1 form, and the actual protocol, "" for HTTP/1.
 
-    Readers take no other version in the first line; a field of the record tells the truth.
+    Readers accept no other version in the first line; a field of the record has the actual protocol.
     """
     newer = first_line.match(head)
     if newer is None:

@@ -1,4 +1,4 @@
-"""WARC records as they are read back: one by itself, or any file from its first byte to its last."""
+"""Reading of WARC records: a single record, or all records of a file in order."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from evercrawl.store.disk.inflating import Inflated
 _END: Final = b"\r\n\r\n"
 _LENGTH_DIGITS: Final = 15
 _CHUNK: Final = 1 << 16
-_HEAD_MAX: Final = 1 << 20  # bytes of fields that a record may have
+_HEAD_MAX: Final = 1 << 20  # maximum size of a record's fields in bytes
 
 
 @dataclass(slots=True)
@@ -23,15 +23,15 @@ class WarcRecord:
     Attributes
     ----------
     fields
-        Named fields, lower-case name -> value; of a repeated field the last.
+        Named fields, lower-case name -> value; the last one wins if repeated.
     block
-        What the record holds; for an HTTP message its header block and body as on the wire.
+        Content of the record; for an HTTP message, its header block and body as on the wire.
     size_bytes
-        All of the record, before compression, with the empty lines behind it.
+        Size of the whole uncompressed record, with the empty lines after it.
     problems
-        What is wrong with it, a sentence each.
+        A sentence about each problem.
     damaged
-        Some of it is missing or stands where it should not.
+        Whether some of it is missing or misplaced.
     """
 
     fields: dict[str, str]
@@ -41,7 +41,7 @@ class WarcRecord:
     damaged: bool = False
 
     def blame(self, problem: str) -> None:
-        """Note that the record is damaged, and how."""
+        """Mark the record as damaged, with a reason."""
         self.problems.append(problem)
         self.damaged = True
 
@@ -57,18 +57,18 @@ class WarcRecord:
 
     @property
     def at(self) -> float:
-        """Return the WARC date in seconds since the epoch, nan where it is missing or no date."""
+        """Return the WARC date in seconds since the epoch; nan if it is missing or invalid."""
         return epoch(self.fields.get("warc-date", ""))
 
     def message(self) -> tuple[bytes, bytes]:
-        """Return the HTTP header block with the empty line behind it, and the body."""
+        """Return the HTTP header block with the empty line after it, and the body."""
         ends = [self.block.find(mark) + len(mark) for mark in (_END, b"\n\n") if mark in self.block]
         end = min(ends, default=len(self.block))
         return self.block[:end], self.block[end:]
 
 
 def epoch(date: str) -> float:
-    """Return a WARC date as seconds since the epoch, nan where it is no date.
+    """Return a WARC date as seconds since the epoch; nan if it is invalid.
 
     >>> epoch("1970-01-02T00:00:00.250000Z"), epoch("yesterday")
     (86400.25, nan)
@@ -80,7 +80,7 @@ def epoch(date: str) -> float:
 
 
 def fields_of(lines: bytes) -> dict[str, str]:
-    r"""Return header lines as lower-case name -> value, folded lines joined and repeated ones joined by a comma.
+    r"""Return header lines as lower-case name -> value; folded lines are joined, repeated ones by a comma.
 
     >>> fields_of(b"A: 1\r\n 2\r\nb:3\r\nB: 4\r\n")
     {'a': '1 2', 'b': '3, 4'}
@@ -104,7 +104,7 @@ def parse(data: bytes) -> WarcRecord:
     Raises
     ------
     StoreError
-        No record starts there, or its fields do not end or give no length.
+        No record starts there, its fields do not end, or they give no length.
     """
     end = data.find(_END, 0, _HEAD_MAX)
     if not data.startswith(b"WARC/") or end < 0:
@@ -126,7 +126,7 @@ def parse(data: bytes) -> WarcRecord:
 
 @dataclass(frozen=True, slots=True)
 class FoundRecord:
-    """One record of a file: where its gzip member (its first byte, in a plain file) is, and how long that is."""
+    """One record of a file, with the position and length of its gzip member (in a plain file, of the record)."""
 
     offset: int
     length: int
@@ -134,14 +134,14 @@ class FoundRecord:
 
 
 def walk(disk: Disk, name: str) -> Iterator[FoundRecord]:
-    """Yield the records of a WARC file, compressed or plain, up to the first that cannot be read.
+    """Yield the records of a WARC file, compressed or plain, up to the first unreadable one.
 
-    What is wrong with a record stands in its `problems`; the last one yielded may be in pieces.
+    Problems of a record are in its `problems`; the last record may be incomplete.
 
     Raises
     ------
     StoreError
-        The file goes on with something that is neither a gzip member nor a WARC record.
+        The file continues with something that is neither a gzip member nor a WARC record.
     """
     start = disk.read(name, 0, len(GZIP_MAGIC))
     return _compressed(disk, name) if start and GZIP_MAGIC.startswith(start) else _plain(disk, name)
@@ -166,7 +166,7 @@ def _plain(disk: Disk, name: str) -> Iterator[FoundRecord]:
 
 
 def _beginning(data: bytes, problem: str) -> WarcRecord:
-    """Return the first bytes of a record whose fields do not end."""
+    """Return the beginning of a record whose fields do not end."""
     record = WarcRecord({}, data, len(data))
     record.blame(problem)
     return record
@@ -192,7 +192,7 @@ def _compressed(disk: Disk, name: str) -> Iterator[FoundRecord]:
 
 
 def _records_of(data: bytes, offset: int, length: int, whole: bool) -> Iterator[FoundRecord]:
-    """Yield the records in one gzip member; there should be one."""
+    """Yield the records in one gzip member; a valid member has one."""
     several = False
     while data:
         if whole or _END in data:

@@ -1,19 +1,21 @@
-"""Cash that is not in a page's own cell: the virtual page's, and each site's share of it.
+"""Cash outside the pages' own cells: the virtual page's, and each site's part of what it gives.
 
-A site's *members* are its pages that hold content of their own, and its unread roots; virtual cash goes to sites in
-equal parts, and inside a site to the members in equal parts. Nobody touches the members for that: a counter a site says
-how much each of them was given, and one counter for all how much each site was. A page's cash is its cell plus `share`.
+A site's *members* are its pages with content of their own, and its unread roots. The virtual page gives its cash to
+sites in equal parts, and each site's part goes to its members in equal parts. No cell is written for that: one
+counter per site holds the amount given to each member so far, and a global counter the amount given to each site. A
+page's cash is its cell plus `share`.
 
-Where the virtual page spends nothing (push) there is a constant source of 1 a site instead, and the share of a member
-is its part of that; the cells then hold what came along links less what was passed on.
+If the virtual page spends nothing (push), each site has a constant source of 1 instead, and a member's share is its
+part of that; the cells then hold the cash received along links minus the cash passed on.
 
-As published the virtual page leads to every page alike (`pages`): then one counter says what each member was given, and
-a site gets the more the more pages it has. And it is a page among others, which keeps what it gets until its turn comes
-(`in_turn`). Both are options; a site with many URLs, or a calendar without end, gains by the first. It can also give to
-known pages by how much they are wanted (`focused`): then it spends by events alone, and no share is owed to anybody.
+Three options change how the virtual page spends. As published, it links to every page alike (`pages`): one counter
+holds the amount given to each member, so a site with more pages gets more; sites with many URLs or an endless
+calendar gain by that. In the publication it is also a page among others, which keeps its cash until its turn comes
+(`in_turn`). It can also give to known pages by how much they are wanted (`focused`): then it spends by events alone,
+and shares are 0.
 
-Where some sites are trusted and others not, only the trusted are given anything, again in equal parts: TrustRank as a
-biased virtual page. So no site ever has more than one part, whatever it links to itself.
+If only some sites are trusted, only these receive anything, again in equal parts: TrustRank as a biased virtual page.
+So no site ever has more than one part, whatever links it makes to itself.
 
 References
 ----------
@@ -34,35 +36,35 @@ _SITES: Final = 1 << 26
 SITE: Final = np.dtype(
     [
         ("members", "<u4"),
-        ("date_true", "<u4"),  # visits at which Last-Modified agreed with what was seen, and at which it did not
+        ("date_true", "<u4"),  # visits that confirmed Last-Modified, and visits that contradicted it
         ("date_false", "<u4"),
         ("listed_true", "<u4"),  # the same for the dates of sitemaps and feeds
         ("listed_false", "<u4"),
-        ("announced", "<f8"),  # changes that it announced, and those it did not; see `change.announcements`
+        ("announced", "<f8"),  # changes that it announced, and those that it did not; see `change.announcements`
         ("unannounced", "<f8"),
         ("listened", "<f8"),
         ("looked", "<f8"),
-        ("trusted", "<u4"),  # 1: it is given its part; 0: it has to live of what links bring
-        ("given", "<f8"),  # what each member was given so far
-        ("settled", "<f8"),  # what each site had been given when `given` was last brought up to date
+        ("trusted", "<u4"),  # 1: it receives its part; 0: it only receives cash along links
+        ("given", "<f8"),  # amount given to each member so far
+        ("settled", "<f8"),  # amount given to each site when `given` was last updated
     ]
 )
-"""What is kept of a site."""
+"""The row of a site."""
 SITE_BITS: Final = 5
-"""Blocks of them, of which is noted whether they changed, have 2^5: 2 KiB."""
+"""A block has 2^5 rows (2 KiB); changes are tracked by block."""
 
 
 class SavedAccounts(NamedTuple):
-    """All accounts but the sites' rows, as snapshots have them.
+    """All accounts but the sites' rows, as stored in snapshots.
 
     Attributes
     ----------
     virtual, total
         As in `Accounts`.
     each, active
-        What each trusted site with members, or each member of one, was given so far, and how many of them there are.
+        Amount given so far to each trusted site with members, or to each member of one; the number of those.
     known
-        Sites known; their rows are saved as a column.
+        Number of known sites; their rows are saved as a column.
     """
 
     virtual: float = 0.0
@@ -73,37 +75,37 @@ class SavedAccounts(NamedTuple):
 
 
 class Accounts:
-    """The virtual page, and all sites.
+    """The accounts of the virtual page and of all sites.
 
     Parameters
     ----------
     handout
-        Whether the virtual page spends; then there is cash of 1 in all, and at first it is the virtual page's.
+        Whether the virtual page spends; then the total cash is 1, and at first the virtual page has all of it.
     pages
-        Where it spends: whether every member is given as much, rather than every site.
+        Whether it gives every member, rather than every site, the same amount.
     in_turn
-        Whether it spends only when it holds as much as a page would if all cash were spread evenly; else at once.
+        Whether it spends only when it holds as much as a page would if all cash were divided equally; else at once.
     focused
-        Whether it spends by events alone (`Cashbook.virtual_spent`), and not by itself.
+        Whether it spends by events alone (`Cashbook.virtual_spent`).
 
     Attributes
     ----------
     virtual
-        Cash of the virtual page that is not spent.
+        Unspent cash of the virtual page.
     total
-        Cash moved by visits so far, G.
+        Cash moved by visits so far (G).
     sites
-        A row of `SITE` for each.
+        One row of `SITE` for each site.
     count
-        Sites known.
+        Number of known sites.
     changed
-        Which blocks of rows were written to since the last snapshot.
+        The blocks of rows that were written to since the last snapshot.
     then
-        While a snapshot is written, the rows of its instant; who writes to a row says so before, by `row`.
+        While a snapshot is written, the rows as of its instant; writers of a row must announce that, by `row`.
 
     Examples
     --------
-    Two sites, of one and of two members, are given half each:
+    Two sites, with one and two members, receive half each:
 
     >>> accounts = Accounts(handout=True)
     >>> accounts.add_site(), accounts.add_site()
@@ -113,7 +115,7 @@ class Accounts:
     >>> accounts.share(0), accounts.share(1), accounts.held()
     (0.5, 0.25, 1.0)
 
-    The same where only the first is trusted:
+    The same if only the first is trusted:
 
     >>> accounts.begin(handout=True, trusted=[True, False])
     >>> accounts.spend()
@@ -132,17 +134,17 @@ class Accounts:
         self.changed = ChangedBlocks(len(self.sites), SITE_BITS)
         self.then: BlocksThen | None = None
         self.count = 0
-        self._active = 0  # trusted sites with members, or members of trusted sites
-        self._each = 0.0  # what each of them was given so far
+        self._active = 0  # number of trusted sites with members, or of members of trusted sites
+        self._each = 0.0  # amount given to each of them so far
 
     def spends(self, *, handout: bool, pages: bool = False, in_turn: bool = False, focused: bool = False) -> None:
-        """Say how the virtual page spends; who changes that in a crawl that goes on has to `begin` anew."""
+        """Set how the virtual page spends; to change that in a running crawl, call `begin`."""
         self.handout, self.pages, self.in_turn = handout, handout and pages, in_turn
         self.focused = handout and focused
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Return the memory in use, in bytes."""
         return self.count * SITE.itemsize
 
     def begin(
@@ -154,14 +156,14 @@ class Accounts:
         in_turn: bool = False,
         focused: bool = False,
     ) -> None:
-        """Begin anew with the cash; members and what is known of dates and announcements stay.
+        """Reset all cash; members and statistics of dates and announcements stay.
 
         Parameters
         ----------
         handout, pages, in_turn, focused
             How the virtual page spends from now on.
         trusted
-            Of each site, whether it is given anything from now on.
+            For each site, whether it receives anything from now on.
         """
         self.spends(handout=handout, pages=pages, in_turn=in_turn, focused=focused)
         self.virtual, self.total, self._each = 1.0 if handout else 0.0, 0.0, 0.0
@@ -174,25 +176,25 @@ class Accounts:
         self._active = int(members.sum() if self.pages else np.count_nonzero(members))
 
     def add_site(self, *, trusted: bool = True) -> int:
-        """Return the index of a new site, without members."""
+        """Add a site without members; return its index."""
         self._touch(self.count)
         self._trusted[self.count] = trusted
         self.count += 1
         return self.count - 1
 
     def row(self, site: int) -> Any:
-        """Return the row of a site, in place, to be written to."""
+        """Return the row of a site for writing."""
         self._touch(site)
         return self.sites[site]
 
     def _touch(self, site: int) -> None:
-        """Take note that a row is about to be written to."""
+        """Prepare a row for being written to."""
         if self.then is not None:
             self.then.before(site >> self.changed.bits)
         self.changed.note(site)
 
     def join(self, site: int) -> float:
-        """Count one more member; return its share so far, which its cell has to be lowered by: it was not there."""
+        """Add a member; return its share so far, which must be subtracted from its cell, as it was no member then."""
         self._touch(site)
         self._settle(site)
         members = int(self._members[site])
@@ -202,7 +204,7 @@ class Accounts:
         return self._given_to(site)
 
     def leave(self, site: int) -> float:
-        """Count one member less; return its share so far, which its cell has to be raised by."""
+        """Remove a member; return its share so far, which must be added to its cell."""
         self._touch(site)
         self._settle(site)
         members = int(self._members[site])
@@ -213,7 +215,7 @@ class Accounts:
         return self._given_to(site)
 
     def spend(self) -> None:
-        """Give the virtual page's cash away, where it is of the kind that does."""
+        """Give away the virtual page's cash, if it spends by itself."""
         if self.focused:
             return
         if self.handout and self._active and (not self.in_turn or self.virtual >= 1 / (1 + self._active)):
@@ -221,7 +223,7 @@ class Accounts:
             self.virtual = 0.0
 
     def share(self, site: int) -> float:
-        """Return what the cash of a member of `site` is above its cell."""
+        """Return the cash of a member of `site` beyond its cell."""
         members: int = self._members.item(site)
         if not members or not self._trusted.item(site):
             return 0.0
@@ -232,7 +234,7 @@ class Accounts:
         return float(self._given[site] + (self._each - self._settled[site]) / members)
 
     def shares(self, sites: Slots | None = None) -> Floats:
-        """Return `share` for many sites, shape (n,); for all that there are where none are named."""
+        """Return the `share` of each of many sites, shape (n,); of all known sites by default."""
         rows = self.sites[: self.count] if sites is None else self.sites.take(sites)
         members = np.maximum(rows["members"], 1)
         given: Any = rows["given"] + (self._each - rows["settled"]) / members if self.handout else 1.0 / members
@@ -240,15 +242,15 @@ class Accounts:
         return np.where((rows["members"] > 0) & (rows["trusted"] > 0), given, 0.0)
 
     def held(self) -> float:
-        """Return all cash that is in no cell: the virtual page's, and all members' shares; without sources."""
+        """Return all cash outside cells, without sources: the virtual page's, and all members' shares."""
         rows = self.sites[: self.count]
         shares = float(np.dot(rows["members"], self.shares())) if self.handout else 0.0
         return self.virtual + shares
 
     def fixed_shares(self, blocks: Slots) -> Floats:
-        """Return what the shares of all members add up to but for what was given of late, a sum for each block.
+        """Return, for each block, the part of its members' shares that does not depend on the amount given to each.
 
-        With as many times what each was given as there are sites, or members, that are given something, it is all.
+        The shares of all members are these sums plus, for each receiving site or member, the amount given to each.
         """
         if self.pages:
             return np.zeros(len(blocks))
@@ -258,25 +260,25 @@ class Accounts:
         return sums
 
     def owed(self, fixed: float) -> float:
-        """Return all cash that is in no cell less all there should be, where `fixed_shares` of all sites add up so."""
+        """Return all cash outside cells minus the expected total, given the sum of `fixed_shares` over all blocks."""
         shares = fixed + self._each * self._active if self.handout else 0.0
         return self.virtual + shares - (1.0 if self.handout else 0.0)
 
     def sources(self) -> float:
-        """Return the sum of the constant sources: 1 a trusted site with members, none where the virtual page spends."""
+        """Return the sum of the constant sources: 1 per trusted site with members; 0 if the virtual page spends."""
         return 0.0 if self.handout else float(self._active)
 
     def save(self) -> SavedAccounts:
-        """Return everything but the rows, for a snapshot."""
+        """Return all but the rows, for a snapshot."""
         return SavedAccounts(self.virtual, self.total, self._each, self._active, self.count)
 
     def restore(self, saved: SavedAccounts) -> None:
-        """Become what `save` saved; the rows come beside it."""
+        """Restore what `save` returned; the rows are restored separately."""
         self.virtual, self.total, self._each, self._active = saved.virtual, saved.total, saved.each, saved.active
         self.count = saved.known
 
     def _given_to(self, site: int) -> float:
-        """Return what each member of a site was given so far."""
+        """Return the amount given to each member of a site so far."""
         return self._each * float(self._trusted[site]) if self.pages else float(self._given[site])
 
     def _settle(self, site: int) -> None:

@@ -1,9 +1,8 @@
-"""The law of cash, held to a little at a time: what was written to since the last time is added up anew.
+"""Verification of the law of cash in small steps: only blocks that were written to are summed again.
 
-The cash of all pages adds up to what there should be. To add up tens of millions of cells takes too long to be done at
-once beside a crawl; so the sum of each block is kept, and those are made anew whose cells were written to. Meanwhile
-cash moves on; what it moves to is added up again, until nothing is left that was written to: then the sums are all of
-one instant.
+The cash of all pages must add up to the expected total. Adding tens of millions of cells at once would take too long
+during a crawl. So the sum of each block is kept, and recomputed for blocks that were written to. Cash moves
+meanwhile; once no changed block is left, all sums are as of one instant.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ if TYPE_CHECKING:
     from evercrawl.types import Floats
 
 AT_ONCE: Final = 1024
-"""Blocks that are added up in one go: 4 MiB of cells, a millisecond or two. More than a step writes to, or it would
-never end."""
+"""Blocks summed in one step: 4 MiB of cells, a millisecond or two. It must exceed the number of blocks that a step of
+the crawl writes to, or the audit would never end."""
 _NONE: Final[Slots] = np.zeros(0, np.uint32)
 
 
 class BlockSums:
-    """The sum of a column, block by block.
+    """The sum of a column, by block.
 
     Parameters
     ----------
     changed
-        Which of its blocks were written to.
+        The blocks that were written to.
     count
-        Returns how many rows there are.
+        Returns the number of rows.
     summed
-        Blocks -> what each adds up to, shape (n,).
+        Blocks -> the sum of each, shape (n,).
 
     Examples
     --------
@@ -53,16 +52,16 @@ class BlockSums:
     def __init__(self, changed: ChangedBlocks, count: Callable[[], int], summed: Callable[[Slots], Floats]) -> None:
         self._changed, self._count, self._summed = changed, count, summed
         self._sums: Floats = np.zeros(0)
-        self._there = 0  # blocks that were added up, or are due
+        self._there = 0  # blocks that are summed or due
         self._due = _NONE
 
     @property
     def whole(self) -> bool:
-        """Whether nothing was left by the last `add_up`."""
+        """Return whether the last `add_up` left nothing."""
         return not len(self._due)
 
     def add_up(self, most: int) -> int:
-        """Add up so many blocks at most that are not what they were; return how many there were."""
+        """Sum up to `most` blocks that have changed; return how many were summed."""
         count = self._count()
         blocks = blocks_of(count, self._changed.bits)
         parts = [self._due, self._changed.take(count, AUDITS), np.arange(self._there, blocks, dtype=np.uint32)]
@@ -74,7 +73,7 @@ class BlockSums:
         return len(now)
 
     def total(self) -> float:
-        """Return the sum of all rows, right where it is `whole` and nothing was written to since."""
+        """Return the sum of all rows; correct if `whole`, and nothing was written to since."""
         return float(self._sums.sum())
 
 
@@ -84,7 +83,7 @@ class CashAudit:
     Parameters
     ----------
     table, accounts, known
-        Where cash is, and how many pages there are.
+        The cells and shares of cash, and the number of pages.
     """
 
     def __init__(self, table: Table, accounts: Accounts, known: KnownLog) -> None:
@@ -96,7 +95,7 @@ class CashAudit:
         self._shares = BlockSums(accounts.changed, lambda: accounts.count, accounts.fixed_shares)
 
     def owed(self, most: int = AT_ONCE) -> float | None:
-        """Add up so many blocks at most, and return `Cashbook.owed`; None where there are more to be added up."""
+        """Sum up to `most` blocks, and return `Cashbook.owed`; None if more blocks are left."""
         most -= self._cells.add_up(most)
         if self._accounts.handout:
             self._shares.add_up(most)

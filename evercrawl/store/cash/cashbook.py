@@ -1,4 +1,4 @@
-"""How cash moves as events say, between pages, their sites and the virtual page."""
+"""Applies the cash amounts of events to pages, sites and the virtual page."""
 
 from __future__ import annotations
 
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from evercrawl.store.records.records import Records
     from evercrawl.store.table.known import KnownLog
 
-UNNOTICED: Final = 1e-6  # of all cash: what may be missing before it counts as lost
+UNNOTICED: Final = 1e-6  # fraction of all cash that rounding may account for
 
 
 class Cashbook:
-    """Moves the cash of a state, the same way when events happen and when they are read back.
+    """Moves the cash of a state, in the same way live and at replay.
 
-    How much moves is in the events, and no scheme is asked.
+    The amounts are in the events, so that no scheme is needed.
 
     Parameters
     ----------
     table, records, accounts
-        Where cash is, and what is kept of pages.
+        Cells of cash, records of pages, and accounts of sites.
     known
         All URLs.
     site_of
-        Index of each host's site, u32 by host.
+        Index of each host's site, u32, by host.
     lost
         Slot -> index of the record of a page whose content was lost.
     read
-        Journal pointer -> its event; without a journal nobody can look back.
+        Journal pointer -> its event; None in a state without a journal, which cannot look back.
 
     Attributes
     ----------
     saved
-        What the snapshot had that the state was restored from, while the journal is folded from there; else None.
+        The cells that the restored snapshot already contains, while the journal is folded from there; else None.
     """
 
     def __init__(
@@ -62,7 +62,7 @@ class Cashbook:
         self._audit = CashAudit(table, accounts, known)
 
     def settle(self, event: Visit, number: int, held: Visit | None) -> None:
-        """Move the cash that a visit moved."""
+        """Move the cash of a visit."""
         if event.flags & JOINS:
             self.join(event.slot, event.host, number)
         if event.flags & LEAVES:
@@ -103,23 +103,23 @@ class Cashbook:
         self._accounts.spend()
 
     def keep(self, index: int, kept: bytes) -> None:
-        """Keep in a page's record what the scheme says, beside history and mark."""
+        """Store the scheme's further numbers in a page's record, beside history and mark."""
         if kept:
             self._records.hold(index, transfers.unpack_numbers(kept))
 
     def join(self, slot: int, host: int, number: int) -> None:
-        """Let a page be a member of its host's site; what the site has for each goes to it too."""
+        """Make a page a member of its host's site; it receives each member's share from now on."""
         given = self._accounts.join(int(self._site_of[host]))
         if given:
             self._accounts.virtual -= self._pay(slot, -given, number) + given
         self._accounts.spend()
 
     def move(self, slots: Slots, amounts: Floats, number: int) -> None:
-        """Let cells have amounts, shape (n,), that came from another partition; below 0 they leave for one."""
+        """Add amounts, shape (n,), to cells: cash from another partition, or to one if negative."""
         self._accounts.virtual -= self._table.pay_slots(slots, amounts, number + 1, self.saved)
 
     def virtual_spent(self, event: VirtualSpent, number: int) -> None:
-        """Give to each page of each group what the virtual page had for it."""
+        """Pay the virtual page's amounts to the pages of each group."""
         for runs, amount in zip(event.runs, event.amounts, strict=True):
             slots = decode_runs(runs)
             self.move(slots, np.full(len(slots), amount), number)
@@ -133,7 +133,7 @@ class Cashbook:
         in_turn: bool = False,
         focused: bool = False,
     ) -> None:
-        """Begin anew with cash and history; a snapshot has all its cells from before, for none is written meanwhile.
+        """Reset cash and history; all cells change, so no snapshot may be in progress.
 
         Parameters
         ----------
@@ -149,19 +149,19 @@ class Cashbook:
         self._accounts.spend()
 
     def owed(self) -> float:
-        """Return the sum of all cash, the virtual page's included, less what there should be: 0, by the law of cash.
+        """Return the sum of all cash, the virtual page's included, minus the expected total: 0, by the law of cash.
 
-        That is 1 where the virtual page spends. Else it is 0, because cells do not hold the constant sources.
+        The expected total is 1 if the virtual page spends; else 0, because cells do not hold the constant sources.
         """
         cells = float(self._table.cash[: self._known.count].sum(dtype=np.float64))
         return cells + self._accounts.held() - (1.0 if self._accounts.handout else 0.0)
 
     def audit(self) -> None:
-        """Assert the law of cash; what may be missing is what rounding explains."""
+        """Assert the law of cash, up to rounding."""
         self._assert(self.owed())
 
     def audit_some(self) -> bool:
-        """Add up some of the cash; once all of it is, assert the law, and return whether it was."""
+        """Sum some of the cash; return True once all of it is summed and the law was asserted."""
         owed = self._audit.owed()
         if owed is not None:
             self._assert(owed)
@@ -171,10 +171,10 @@ class Cashbook:
         assert abs(owed) <= UNNOTICED * self._all_cash(), f"{owed:.3g} of {self._all_cash():g} cash came from nowhere"
 
     def balance(self) -> bool:
-        """Let the virtual page have what rounding left over; return False where more is missing than that.
+        """Book rounding errors on the virtual page; return False if more than these is missing.
 
-        Of payments that a snapshot has already, it is not known any more what of them was rounded away, in cells that
-        may hold more than all cash there is, less than nothing among them.
+        The rounding errors of payments that a snapshot already contains are unknown. The absolute sum of the cells may
+        exceed all cash, because some are negative.
         """
         owed = self.owed()
         cells = float(np.abs(self._table.cash[: self._known.count]).sum(dtype=np.float64))
@@ -184,7 +184,7 @@ class Cashbook:
         return True
 
     def _hand_on(self, links: Visit | None, joined: bytes) -> None:
-        """Keep of the page that another leads to what the scheme says, where it has got that one's window."""
+        """Store the window that the target of a link inherits, if the event has one."""
         if joined:
             assert links is not None, "a window goes where a link leads"
             index = self._table.record.item(links.alias)
@@ -198,13 +198,13 @@ class Cashbook:
                 self._records.hold(index, kept)
 
     def _pay(self, slot: int, amount: float, number: int) -> float:
-        """Add to the cash of one page; return what arrived."""
+        """Add to the cash of one page; return the amount that arrived."""
         if self.saved is None:
             return self._table.give(slot, amount)
         return self._table.pay_links(encode_slot(slot), b"", amount, 0.0, number + 1, self.saved)
 
     def _pay_along(self, links: Visit | None, internal: float, external: float, number: int) -> float:
-        """Pay each of the links of an event; return what arrived."""
+        """Pay each of the links of an event; return the amount that arrived."""
         if links is None or not (internal or external):
             return 0.0
         if links.alias != NO_SLOT:

@@ -1,13 +1,14 @@
-"""How thin a site's source has been spread on the way to a page: what an unread page may be expected to weigh.
+"""The part of a site's source that reaches an unread page: its expected weight.
 
-Each site has a source of 1, of which a page that is read gets its part. Before that nobody knows how many parts there
-will be, and an equal one for every URL would feed an endless calendar for ever. So the source walks down the tree by
-which the pages were found: a page that makes n pages of its site known leaves each the `KEPT` / n of its own. In a site
-of finite width this comes near the equal part; in a calendar it dies out within a few steps. A page that another site
-links to is no such invention, and begins anew. What a near-duplicate makes known is `COPIED` thinner than that, or a
+Each site has a source of 1, of which every page that is read gets its part. Before that, nobody knows how many parts
+there will be, and equal parts for all URLs would feed an endless calendar forever. So the source descends the tree by
+which the pages were found: if a page makes n pages of its site known, each of them gets `KEPT` / n of its own part.
+In a site of finite width this is close to an equal part; in a calendar it vanishes within a few steps. A page that
+another site links to starts from `ELSEWHERE`. Pages made known by a near-duplicate get `COPIED` less; otherwise, a
 session id in every link would make a site of ten pages as wide as one of thousands.
 
-Kept in one byte as a number of eighths of a halving: 0 is all of the source, 255 one part in four thousand million.
+The spread is stored in one byte, in eighths of a halving: 0 is the whole source, 255 one part in four thousand
+million.
 """
 
 import math
@@ -20,21 +21,21 @@ from evercrawl.store.table.table import ROOT
 from evercrawl.types import Floats, Slots
 
 KEPT: Final = 0.25
-"""What a step away from the front page leaves of the trust that the page is one that people write."""
+"""Fraction of the trust that a page was written by people which one step away from the front page leaves."""
 ELSEWHERE: Final = 8 * 5
-"""Of a page that another site links to: as if a front page with eight links did (1/32)."""
+"""Spread of a page that another site links to, as if a front page with eight links did (1/32)."""
 COPIED: Final = 8 * 10
-"""Of what a near-duplicate makes known a thousandth is left: who says nothing new seldom leads to what is."""
+"""Added spread of pages made known by a near-duplicate (a factor of 1/1024); they are rarely new either."""
 IN_CELL: Final = 17
-"""Bits below it in the cell of an unread page: depth, redirects in a row, and whether it is a root."""
+"""Bits below the spread in the cell of an unread page: depth, consecutive redirects, and whether it is a root."""
 INFLOW: Final = 2.0
-"""Times the expected part that an unread page's cash counts for at most: each page of a calendar pays the next."""
+"""Limit of an unread page's cash, in expected parts: each page of a calendar pays the next."""
 _MOST: Final = 255
 _PARTS: Final = 0.5 ** (np.arange(_MOST + 1) / 8)
 
 
 def thinner(spread: int, count: int) -> int:
-    """Return the spread of each of `count` pages that one page of that spread made known.
+    """Return the spread of each of `count` pages made known by one page with spread `spread`.
 
     Examples
     --------
@@ -45,14 +46,14 @@ def thinner(spread: int, count: int) -> int:
 
 
 def expected(cash: Floats, cells: Slots) -> Floats:
-    """Return what unread pages may be expected to weigh, shape (n,): their cash is held to what is expected of them.
+    """Return the expected weights of unread pages, shape (n,); their cash counts only up to a limit.
 
     Parameters
     ----------
     cash
-        Of each, what has come along links; of a root also its part of the source, and then there is nothing to guess.
+        Cash received along links; of roots also their part of the source, so that nothing must be estimated.
     cells
-        Its cell in `Table.record`.
+        The pages' cells in `Table.record`.
 
     Examples
     --------
@@ -64,11 +65,11 @@ def expected(cash: Floats, cells: Slots) -> Floats:
 
 
 def part(cells: Slots) -> Floats:
-    """Return what part of its site's source is left at each unread page, shape (n,), by its cell."""
+    """Return the part of their sites' sources that reaches unread pages, shape (n,), from their cells."""
     parts: Floats = _PARTS[cells >> np.uint32(IN_CELL) & np.uint32(_MOST)]
     return parts
 
 
 def in_cells(spreads: NDArray[Any]) -> Slots:
-    """Return spreads where a cell has them, shape (n,)."""
+    """Return spreads shifted to their bits in a cell, shape (n,)."""
     return spreads.astype(np.uint32) << np.uint32(IN_CELL)

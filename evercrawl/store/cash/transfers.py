@@ -1,4 +1,4 @@
-"""How the cash that a visit moved is written in its event."""
+"""Encoding of the cash that a visit moved, as stored in its event."""
 
 from collections.abc import Sequence
 from struct import Struct
@@ -13,18 +13,18 @@ _SINGLE: Final = Struct("<f")
 
 
 class Moved(NamedTuple):
-    """What one visit moved.
+    """The cash that one visit moved.
 
     Attributes
     ----------
     history, mark
-        The page's, after the visit.
+        The page's values after the visit.
     moved
-        Taken from the page's own cash.
+        Cash taken from the page's own.
     internal, external
-        Paid to each of the links of that kind that hold since the visit.
+        Paid to each internal or external link that holds since the visit.
     back_internal, back_external
-        Taken back from each of those that held before.
+        Taken back from each link that held before.
     """
 
     history: float
@@ -37,17 +37,17 @@ class Moved(NamedTuple):
 
     @property
     def is_something(self) -> bool:
-        """Whether cash moves at all, or comes back."""
+        """Return whether any cash moves."""
         return bool(self.moved or self.internal or self.external or self.takes_back)
 
     @property
     def takes_back(self) -> bool:
-        """Whether links that held before are asked to give back."""
+        """Return whether earlier links must give back cash."""
         return bool(self.back_internal or self.back_external)
 
 
 def pack(moved: Moved) -> bytes:
-    """Return 24 bytes, or 32 where something is taken back; all but the history is rounded to f32.
+    """Return 24 bytes, or 32 if something is taken back; all but the history is rounded to f32.
 
     >>> unpack(pack(Moved(1.5, 0.0, 0.5, 0.25, 0.125)))
     Moved(history=1.5, mark=0.0, moved=0.5, internal=0.25, external=0.125, back_internal=0.0, back_external=0.0)
@@ -63,7 +63,7 @@ def unpack(data: bytes) -> Moved:
 
 
 def unpack_kept(data: bytes) -> tuple[float, float]:
-    """Return history and mark only.
+    """Return only history and mark.
 
     >>> unpack_kept(pack(Moved(1.5, 0.25, 0.5, 0.25, 0.125)))
     (1.5, 0.25)
@@ -73,7 +73,7 @@ def unpack_kept(data: bytes) -> tuple[float, float]:
 
 
 def pack_numbers(kept: Sequence[float]) -> bytes:
-    """Return whatever else a scheme keeps of a page, 8 bytes a number.
+    """Return the scheme's further numbers about a page, 8 bytes each.
 
     >>> unpack_numbers(pack_numbers((0.1, 2))), pack_numbers(())
     ((0.1, 2.0), b'')
@@ -87,6 +87,6 @@ def unpack_numbers(data: bytes) -> tuple[float, ...]:
 
 
 def rounded(amount: float) -> float:
-    """Return `amount` as `pack` keeps it."""
+    """Return `amount` as rounded by `pack`."""
     single: float = _SINGLE.unpack(_SINGLE.pack(amount))[0]
     return single

@@ -1,1 +1,1 @@
-"""Files of a crawl directory: locks, snapshots, and errors in words."""
+"""Files of a crawl directory: reading, writing, locking, and readable errors."""

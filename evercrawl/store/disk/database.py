@@ -1,4 +1,4 @@
-"""A derived or kept file that is an SQLite database: opened to be written, and never misread."""
+"""SQLite databases of a crawl directory, opened for writing, with a check of their version."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from evercrawl.store.disk.tables import see_tables
 
 
 def open_database(path: Path, schema: str, version: int, *, synchronous: str, instead: str) -> sqlite3.Connection:
-    """Open a database for writing, with a write-ahead log, or make it; transactions are the caller's.
+    """Open or create a database for writing, with a write-ahead log; the caller controls transactions.
 
     Parameters
     ----------
     path
-        Of the file.
+        The file.
     schema
-        Statements that make its tables where they are missing.
+        Statements that create its tables if they are missing.
     version
-        Of its format; kept as its `user_version`.
+        Version of its format, stored as `user_version`.
     synchronous
-        FULL: what is committed is on the disk. NORMAL: that is so after the log is synced.
+        FULL: committed data is on the disk. NORMAL: committed data is on the disk once the log is synced.
     instead
-        What a person does where it cannot be read.
+        Advice for the user if the file cannot be read.
 
     Raises
     ------
     StoreError
-        The file is damaged, or of a newer version.
+        The file is damaged, or has a newer version.
     """
     try:
         file = sqlite3.connect(path, isolation_level=None, check_same_thread=False)

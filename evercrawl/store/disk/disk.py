@@ -1,6 +1,7 @@
-"""Files of one crawl directory, as the rest of the store is allowed to see them.
+"""The interface through which the store accesses the files of a crawl directory, and its implementation.
 
-Everything that survives a crash passes through a `Disk`, so a virtual disk that tears writes can take its place.
+Everything that survives a crash passes through a `Disk`, so that tests can replace it by a virtual disk that tears
+writes.
 """
 
 import contextlib
@@ -17,23 +18,23 @@ from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.trouble import in_words
 
 TEMPORARY = ".tmp"  # a file being written by `replace`; never listed
-OPEN_FILES = 128  # descriptors kept; archives have thousands of segments and `ulimit -n` is often 1024
+OPEN_FILES = 128  # open descriptors; archives have thousands of segments, and `ulimit -n` is often 1024
 
 
 class Disk(Protocol):
-    """Named files that are appended to, synced and replaced; an absent file reads as an empty one.
+    """Named files that are appended to, synced and replaced; a missing file reads as an empty one.
 
-    A name is a file name, or one folder and a file name ("archive/x.warc.gz"). One thread may append to a file while
-    others read or sync it. Trouble comes as `StoreError` that names the file and says what to do, a full disk as
-    `NoRoomError`.
+    A name is a file name, or a folder and a file name ("archive/x.warc.gz"). One thread may append to a file while
+    others read or sync it. Errors are raised as `StoreError` with the file and advice; `NoRoomError` if the disk is
+    full.
     """
 
     def append(self, name: str, data: bytes) -> int:
-        """Add `data` at the end and return the offset where it starts; all of it, or nothing and `NoRoomError`."""
+        """Append all of `data` and return its offset; on `NoRoomError` nothing was appended."""
         ...
 
     def sync(self, name: str) -> None:
-        """Return once all that was appended survives a power cut."""
+        """Return once everything appended will survive a power cut."""
         ...
 
     def read(self, name: str, offset: int, size: int) -> bytes:
@@ -41,7 +42,7 @@ class Disk(Protocol):
         ...
 
     def size(self, name: str) -> int:
-        """Return the size in bytes, 0 where there is no such file."""
+        """Return the size in bytes; 0 if the file is missing."""
         ...
 
     def truncate(self, name: str, size: int) -> None:
@@ -49,9 +50,9 @@ class Disk(Protocol):
         ...
 
     def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
-        """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one.
+        """Replace the content of the file atomically; after a crash it is the old or the new one.
 
-        Of a `private` file nobody but its owner can read anything.
+        Only its owner can read a `private` file.
         """
         ...
 
@@ -64,12 +65,12 @@ class Disk(Protocol):
         ...
 
     def close(self) -> None:
-        """Give back what is open; nothing is synced."""
+        """Close the open files, without syncing them."""
         ...
 
 
 class _File:
-    """A descriptor that closes when its last user has let go, so that one thread may forget it while another reads."""
+    """A file descriptor that is closed with its last reference, so that threads can release it independently."""
 
     __slots__ = ("fd", "inode", "writable")
 
@@ -84,24 +85,24 @@ class _File:
 
 
 class RealDisk:
-    """The files of `directory`, through the operating system.
+    """The files of `directory`, accessed through the operating system.
 
     Parameters
     ----------
     directory
-        Must exist; nothing but files, and folders one deep, is made in it. It may hold nothing that leads elsewhere.
+        Must exist, and must not contain links to other places. Files are made in it, and in folders one level deep.
     read_only
-        Every writing call raises `StoreError`; files that another process replaces are seen anew.
+        If True, every writing call raises `StoreError`, and files that another process replaces are reopened.
     before
-        Called with ("write" | "sync" | "rename" | "truncate" | "remove", name) ahead of each of these, for tests: an
-        OSError that it raises is taken for the operating system's.
+        Called with ("write" | "sync" | "rename" | "truncate" | "remove", name) before each operation, for tests; an
+        OSError that it raises is treated like one from the operating system.
 
     Raises
     ------
     StoreError
-        There is a symbolic link in it, a pipe or a device.
+        It contains a symbolic link, a pipe or a device.
     ConfigError
-        It is that of a partition that was moved to another one.
+        Its partition was moved to another directory.
     """
 
     def __init__(
@@ -112,19 +113,19 @@ class RealDisk:
         self._before = before
         self._open: OrderedDict[str, _File] = OrderedDict()
         self._lasting: set[str] = set()  # names whose directory entry has been synced
-        self._ends: dict[str, int] = {}  # where the next append goes: what a failed one left behind does not count
+        self._ends: dict[str, int] = {}  # where the next append goes; bytes of a failed append do not count
         self._guard = threading.Lock()
         self._swept = False
         see_plain(self.directory)
         see_unmoved(self.directory)
 
     def append(self, name: str, data: bytes) -> int:
-        """Add `data` at the end and return the offset where it starts; all of it, or nothing and `NoRoomError`.
+        """Append all of `data` and return its offset; on `NoRoomError` nothing was appended.
 
         Raises
         ------
         NoRoomError
-            The disk, the quota or the file size limit is exhausted; the file is as it was.
+            The disk, the quota or the file size limit is exhausted; the file is unchanged.
         StoreError
             The file cannot be written.
         """
@@ -142,12 +143,12 @@ class RealDisk:
         return start
 
     def sync(self, name: str) -> None:
-        """Return once all that was appended survives a power cut.
+        """Return once everything appended will survive a power cut.
 
         Raises
         ------
         StoreError
-            It cannot be written; what was appended since the last sync may be lost. `NoRoomError` if the disk is full.
+            The file cannot be written; appends since the last sync may be lost. `NoRoomError` if the disk is full.
         """
         with self._trouble("sync", name):
             file = self._file(name, writable=True)
@@ -158,7 +159,7 @@ class RealDisk:
                 self._lasting.add(name)
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """Return `size` bytes from `offset`; fewer at the end of the file, none where there is no file."""
+        """Return `size` bytes from `offset`; fewer at the end of the file, none if the file is missing."""
         with self._trouble("read", name):
             try:
                 file = self._file(name, writable=False)
@@ -170,7 +171,7 @@ class RealDisk:
             return data
 
     def size(self, name: str) -> int:
-        """Return the size in bytes, 0 where there is no such file."""
+        """Return the size in bytes; 0 if the file is missing."""
         with self._trouble("read", name):
             try:
                 return self._path(name).stat().st_size
@@ -178,7 +179,7 @@ class RealDisk:
                 return 0
 
     def truncate(self, name: str, size: int) -> None:
-        """Cut the file to `size` bytes; a longer one than there is counts as a mistake of ours."""
+        """Cut the file to `size` bytes; asserts that it is not shorter."""
         with self._trouble("truncate", name):
             file = self._file(name, writable=True)
             assert size <= self._end(name, file), f"{name} holds {self._end(name, file)} bytes, not {size}"
@@ -187,14 +188,14 @@ class RealDisk:
             self._ends[name] = size
 
     def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
-        """Make the file consist of `chunks`; after a crash it is wholly the old one or wholly the new one.
+        """Replace the content of the file atomically; after a crash it is the old or the new one.
 
-        Of a `private` file nobody but its owner can read anything.
+        Only its owner can read a `private` file.
 
         Raises
         ------
         NoRoomError
-            There was no room for the new one; the old one stays.
+            There was no room for the new content; the old one stays.
         """
         path = self._path(name)
         temporary = path.with_name(path.name + TEMPORARY)
@@ -212,7 +213,7 @@ class RealDisk:
             self._sync_directories(name)
 
     def names(self, prefix: str = "") -> list[str]:
-        """Return the names that begin with `prefix`, sorted; those of one folder deep among them."""
+        """Return the names that begin with `prefix`, sorted, including those in folders."""
         folder, slash, _ = prefix.partition("/")
         with self._trouble("read", prefix or "."):
             found = list(self._walk(folder if slash else ""))
@@ -226,7 +227,7 @@ class RealDisk:
             self._path(name).unlink(missing_ok=True)
 
     def close(self) -> None:
-        """Give back what is open; nothing is synced."""
+        """Close the open files, without syncing them."""
         with self._guard:
             self._open.clear()
 
@@ -239,7 +240,7 @@ class RealDisk:
 
     @contextlib.contextmanager
     def _trouble(self, action: str, name: str, wanted: int = 0) -> Generator[None]:
-        """Turn an OSError into a sentence; refuse to write where we only read."""
+        """Turn an OSError into a readable error; refuse to write if opened for reading only."""
         if self.read_only and action != "read":
             message = (
                 f"{self.directory} was opened for reading only, so {name} cannot be changed; open it for writing first"
@@ -255,7 +256,7 @@ class RealDisk:
         return os.fstat(file.fd).st_size if end is None else end
 
     def _file(self, name: str, writable: bool) -> _File:
-        """Return the open file; kept open, the least recently used one gives way."""
+        """Return the open file; the least recently used one is closed if there are too many."""
         with self._guard:
             file = self._open.get(name)
             if file is None or (writable and not file.writable) or (self.read_only and self._replaced(name, file)):
@@ -302,7 +303,7 @@ class RealDisk:
                 os.close(fd)
 
     def _walk(self, folder: str) -> Iterator[str]:
-        """Yield the names of the directory and its folders, or of the one folder."""
+        """Yield the names in the directory and its folders, or in the given folder."""
         if folder:
             with (
                 contextlib.suppress(FileNotFoundError, NotADirectoryError),
@@ -318,7 +319,7 @@ class RealDisk:
                     yield entry.name
 
     def _sweep(self) -> None:
-        """Remove, once, what a killed `replace` left behind."""
+        """Remove, once, the temporary files of a killed `replace`."""
         if not self._swept:
             self._swept = True
             for name in list(self._walk("")):
@@ -327,7 +328,7 @@ class RealDisk:
 
 
 def _write_all(fd: int, data: bytes, offset: int) -> None:
-    """Write `data` at `offset`; the system may take it in parts, and says why when it takes no more."""
+    """Write all of `data` at `offset`, also if the system takes it in parts; a refusal raises its error."""
     done = os.pwrite(fd, data, offset)
     while done < len(data):
         done += os.pwrite(fd, memoryview(data)[done:], offset + done)

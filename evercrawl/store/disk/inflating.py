@@ -1,7 +1,7 @@
-"""Compressed data of a crawl directory, undone up to a bound: the directory may be a stranger's, and a bomb in it.
+"""Decompression of data in a crawl directory, with a size limit, because a foreign directory may contain a bomb.
 
-What evercrawl writes of one piece is a few megabytes, but for archive records, whose bodies people may allow to be as
-large as they like; these are bounded, too, by what a machine can hold.
+Pieces written by evercrawl have a few megabytes. Archive records may be larger, because the size limit of bodies is a
+setting, but are limited too, by what a machine can hold.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from evercrawl.errors import StoreError
 __all__ = ["MOST_BYTES", "Inflated", "inflated"]
 
 MOST_BYTES: Final = 2 << 30
-"""Of what one piece may come to."""
+"""Maximum size of one decompressed piece."""
 _GZIP: Final = 31  # window bits: 15, with gzip header and trailer
 
 
 def inflated(data: bytes | memoryview, decompressor: zstandard.ZstdDecompressor | None = None) -> bytes:
-    """Return what a zstd frame holds.
+    """Return the content of a zstd frame.
 
     Raises
     ------
     zstandard.ZstdError
-        It is damaged, or says that it holds more than anything of a crawl directory does.
+        It is damaged, or states a size above the limit.
 
     Examples
     --------
@@ -39,14 +39,14 @@ def inflated(data: bytes | memoryview, decompressor: zstandard.ZstdDecompressor 
 
 
 class Inflated:
-    """A gzip member that is undone piece by piece.
+    """A gzip member that is decompressed piece by piece.
 
     Attributes
     ----------
     data, rest
-        What it holds, as far as it was read; what followed its end.
+        The content read so far; the bytes after the end of the member.
     ended
-        Whether its end was met.
+        Whether the end was reached.
     """
 
     def __init__(self) -> None:
@@ -55,16 +55,16 @@ class Inflated:
 
     @property
     def data(self) -> bytes:
-        """Return what was undone so far."""
+        """Return the content decompressed so far."""
         return b"".join(self._parts)
 
     def feed(self, data: bytes) -> None:
-        """Undo the next bytes of the member.
+        """Decompress the next bytes of the member.
 
         Raises
         ------
         StoreError
-            They are damaged, or the member holds more than anything of a crawl directory does.
+            They are damaged, or the content exceeds the limit.
         """
         try:
             part = self._inflate.decompress(data, self._left + 1)

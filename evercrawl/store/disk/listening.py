@@ -1,4 +1,4 @@
-"""A Unix socket in a crawl directory, whose path may be longer than a socket's name."""
+"""Unix sockets in a crawl directory, whose path may be longer than a socket's name can be."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 
 @contextmanager
 def reachable(directory: Path, name: str) -> Generator[str]:
-    """Give a path of a socket that is short enough for any directory, for as long as the context lasts.
+    """Yield a path of a socket that is short enough whatever the directory; valid within the context.
 
     Raises
     ------
     OSError
-        There is no directory.
+        The directory does not exist.
     """
     fd = os.open(directory, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -27,18 +27,18 @@ def reachable(directory: Path, name: str) -> Generator[str]:
 
 
 def removed(directory: Path, name: str) -> None:
-    """Remove the socket that a process had in a directory."""
+    """Remove a process's socket from a directory."""
     with contextlib.suppress(OSError), reachable(directory, name) as path:
         Path(path).unlink()
 
 
 def bound(directory: Path, name: str) -> socket.socket | None:
-    """Return a socket in a directory that its owner alone may use; None where another process listens there already.
+    """Return a socket in a directory for its owner alone; None if another process already listens there.
 
     Raises
     ------
     OSError
-        There can be none.
+        The socket cannot be created.
     """
     listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM | socket.SOCK_CLOEXEC)
     try:
@@ -47,7 +47,7 @@ def bound(directory: Path, name: str) -> socket.socket | None:
                 other.connect(path)
                 listening.close()
                 return None
-            Path(path).unlink(missing_ok=True)  # of a process that was killed
+            Path(path).unlink(missing_ok=True)  # left by a killed process
             before = os.umask(0o177)
             try:
                 listening.bind(path)

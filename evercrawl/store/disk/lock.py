@@ -1,4 +1,4 @@
-"""One crawl directory, one writer: a lock that dies with its process."""
+"""The lock of a crawl directory, for one writer; it ends with its process."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "lock"
 PURPOSE: Final = "evercrawl crawl"
-_PATIENCE_S: Final = 0.25  # `holder` takes the lock for some microseconds; a writer that meets it tries again
-_LOOKING: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # at a pipe nobody waits
+_PATIENCE_S: Final = 0.25  # `holder` takes the lock for microseconds; a writer that collides with it retries
+_LOOKING: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK  # do not block on a pipe
 _held: WeakSet[Lock] = WeakSet()
 
 
 class _Holder(msgspec.Struct):
-    """What the lock file says of the process that has the lock, or last had it."""
+    """The content of the lock file: the process that has, or last had, the lock."""
 
     pid: int
     host: str
@@ -42,9 +42,10 @@ class _Holder(msgspec.Struct):
 
 
 class Lock:
-    """The right to write in a directory.
+    """The exclusive right to write to a directory.
 
-    It belongs to the process: when that ends, in whatever way, the lock is free, and the file left behind blocks none.
+    It belongs to the process and is released when that ends, however it ends; the remaining file does not block
+    others.
     """
 
     def __init__(self, fd: int) -> None:
@@ -53,21 +54,21 @@ class Lock:
 
     @classmethod
     def take(cls, directory: Path, purpose: str, now: float) -> Lock:
-        """Take the lock, or say within half a second who has it.
+        """Take the lock, or raise within half a second.
 
         Parameters
         ----------
         purpose
-            What for, in a word or two: others are told.
+            A word or two about the purpose, shown to other processes.
         now
             Seconds since the epoch.
 
         Raises
         ------
         StoreError
-            Another process has it, or the directory cannot be written to, or holds what leads elsewhere.
+            Another process has it, or the directory cannot be written to, or contains links to other places.
         ConfigError
-            The directory is that of a partition that was moved to another one.
+            The partition in the directory was moved to another one.
         """
         see_plain(directory)
         see_unmoved(directory)
@@ -80,19 +81,19 @@ class Lock:
             other = _told(fd) or "another process"
             os.close(fd)
             raise StoreError(f"{directory} is in use by {other}; stop it first, or use another --dir")
-        with contextlib.suppress(OSError):  # a full disk must not keep a crawl from being opened
+        with contextlib.suppress(OSError):  # a full disk must not prevent opening a crawl
             _tell(fd, _Holder(os.getpid(), os.uname().nodename, now, purpose))
         return cls(fd)
 
     def tell(self, socket: str) -> None:
-        """Say where the holder listens, in the file that says who it is."""
+        """Record in the lock file where the holder listens."""
         found = _told(self._fd)
         if found is not None:
             with contextlib.suppress(OSError):
                 _tell(self._fd, msgspec.structs.replace(found, socket=socket))
 
     def release(self) -> None:
-        """Let the directory go; a second time does nothing."""
+        """Release the lock; repeated calls do nothing."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -110,12 +111,12 @@ class Lock:
 
 
 def lock_for_crawl(directory: Path) -> Lock:
-    """Make the directory where it does not exist, and take its lock for a crawl.
+    """Create the directory if needed, and take its lock for a crawl.
 
     Raises
     ------
     StoreError
-        It cannot be made, or another process has it.
+        It cannot be created, or another process has the lock.
     """
     try:
         directory.mkdir(parents=True, exist_ok=True)
@@ -125,9 +126,9 @@ def lock_for_crawl(directory: Path) -> Lock:
 
 
 def holder(directory: Path) -> dict[str, Any] | None:
-    """Return pid, host, since (s since the epoch), purpose and socket of who has the lock; None if nobody has it.
+    """Return pid, host, since (s since the epoch), purpose and socket of the lock's holder; None if there is none.
 
-    Of a holder that found no room to say who it is, the dict is empty.
+    The dict is empty if the holder had no disk space to describe itself.
     """
     try:
         fd = os.open(directory / FILE, _LOOKING)
@@ -143,7 +144,7 @@ def holder(directory: Path) -> dict[str, Any] | None:
 
 
 def last_begun(directory: Path) -> float | None:
-    """Return when the lock was taken last, in seconds since the epoch; None where that is not known."""
+    """Return when the lock was last taken, in seconds since the epoch; None if unknown."""
     try:
         fd = os.open(directory / FILE, _LOOKING)
     except OSError:
@@ -169,7 +170,7 @@ def _try_lock(fd: int, kind: int, patience_s: float) -> bool:
 
 
 def _tell(fd: int, who: _Holder) -> None:
-    """Write in place and cut afterwards: on a full disk the block that the file has serves again."""
+    """Write in place and truncate afterwards, so that on a full disk the file's block is reused."""
     data = msgspec.json.encode(who) + b"\n"
     os.pwrite(fd, data, 0)
     os.ftruncate(fd, len(data))
@@ -183,7 +184,7 @@ def _told(fd: int) -> _Holder | None:
 
 
 def _let_go() -> None:
-    """Release all locks in a forked child: it shares them, and would keep them when the process that took them ends."""
+    """Release all locks in a forked child, which would otherwise keep them after the parent has ended."""
     for lock in list(_held):
         lock.release()
 

@@ -1,4 +1,4 @@
-"""What is left in a directory whose partition was moved: where that is now, so that nobody goes on with the old one."""
+"""The note in a directory whose partition was moved: it names the new directory, so that nobody uses the old one."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ def moved_to(goal: Path | str, life: int) -> bytes:
 
 
 def see_unmoved(directory: Path) -> None:
-    """See that the partition of a directory was not moved to another one.
+    """Check that the partition in a directory was not moved to another one.
 
     Raises
     ------
     ConfigError
-        It was; the message says where it is.
+        It was moved; the message says where.
     """
     with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, KeyError):
         goal = json_of(read_piece(directory / MOVED, 0, _MOST), dict[str, object])["goal"]

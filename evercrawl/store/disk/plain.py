@@ -1,7 +1,7 @@
-"""What may lie in a crawl directory: files, folders, and sockets of this user; nothing that leads elsewhere.
+"""Check of the entries of a crawl directory: only files, folders, and sockets of this user; no links to other places.
 
-A directory may come from a stranger. Through a symbolic link that is called `lock` or `journal-...` a run would write
-over a file of whoever looks at it, and at a pipe it would wait for ever. A plan to forget names files, too.
+A directory may be foreign. Through a symbolic link named `lock` or `journal-...`, a run would overwrite a file of its
+user, and at a pipe it would block forever. A plan to forget also contains file names.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[^./\0][^/\0]*(/[^./\0][^/\0]*)?")
 _DEEP: Final = 4
-"""Folders that are looked into; evercrawl makes none in those of its folders."""
+"""Depth of folders that are checked; evercrawl makes no folders in its folders."""
 
 
 def place_of(directory: Path, name: str) -> Path:
-    """Return where a file of a crawl directory is: a file name, or one folder and a file name.
+    """Return the path of a file of a crawl directory, named by a file name, or by a folder and a file name.
 
     Raises
     ------
     StoreError
-        The name is none of these, so that it may lead out of the directory.
+        The name has another form, so that it may lead out of the directory.
 
     Examples
     --------
@@ -45,12 +45,12 @@ def place_of(directory: Path, name: str) -> Path:
 
 
 def see_plain(directory: Path) -> None:
-    """See that nothing in a crawl directory leads elsewhere; one that does not exist yet is in order.
+    """Check that nothing in a crawl directory leads elsewhere; a missing directory is valid.
 
     Raises
     ------
     StoreError
-        There is a symbolic link, a pipe or a device, or somebody else's socket; or a folder cannot be looked into.
+        There is a symbolic link, a pipe, a device or another user's socket; or a folder cannot be read.
     """
     try:
         _see(os.fspath(directory), _DEEP)
@@ -61,7 +61,7 @@ def see_plain(directory: Path) -> None:
 
 
 def read_piece(path: Path, offset: int, size: int) -> bytes:
-    """Return up to `size` bytes of a file from an offset on; nothing where it is missing, or a link."""
+    """Return up to `size` bytes of a file from an offset on; nothing if it is missing or a link."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -90,7 +90,7 @@ def _see(folder: str, deep: int) -> None:
 
 
 def _strange(entry: os.DirEntry[str]) -> str:
-    """Return what an entry is that is neither file nor folder; "" for what may be there, or has just gone."""
+    """Return a description of an entry that is not allowed; "" if it is allowed or has just vanished."""
     try:
         about = entry.stat(follow_symlinks=False)
     except FileNotFoundError:

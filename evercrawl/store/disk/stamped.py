@@ -1,6 +1,6 @@
-"""Files that say in their names how much of the journal they know, such as `snapshot-00000000000003e8.bin`.
+"""Files whose names say how many events of the journal they contain, such as `snapshot-00000000000003e8.bin`.
 
-Files made of pieces, each with a checksum: what is kept beside the journal, and could be made again from it.
+They consist of pieces, each with a checksum; their data could be rebuilt from the journal.
 """
 
 from typing import Final
@@ -13,11 +13,11 @@ _LENGTH_BYTES: Final = 8
 _HEAD_BYTES: Final = 16
 
 END: Final = bytes(_LENGTH_BYTES) + xxhash.xxh3_64_digest(b"")
-"""What follows the last piece, so that a file that lost its end is known by it."""
+"""End mark after the last piece, by which a file that lost its end is recognised."""
 
 
 def packed(data: bytes) -> bytes:
-    """Return a piece as it stands in the file: its length, its checksum, itself.
+    """Return a piece as stored in the file: its length, its checksum, and its data.
 
     >>> len(packed(b"three")), packed(b"") == END
     (21, True)
@@ -26,12 +26,12 @@ def packed(data: bytes) -> bytes:
 
 
 def pieces(data: bytes, magic: bytes) -> list[memoryview]:
-    """Return the pieces of a file that begins with `magic`, one at least.
+    """Return the pieces of a file that begins with `magic`; at least one.
 
     Raises
     ------
     ValueError
-        It is not whole.
+        The file is incomplete.
 
     Examples
     --------
@@ -58,15 +58,15 @@ def pieces(data: bytes, magic: bytes) -> list[memoryview]:
 
 SNAPSHOT: Final = "snapshot"
 LESSONS: Final = "lessons"
-"""What a policy has learned; `evercrawl.model.policy.lessons_file` writes and reads it."""
+"""What a policy has learned; read and written by `evercrawl.model.policy.lessons_file`."""
 LEARNED: Final = "learned"
-"""Its rows: files of blocks, which lessons name; `evercrawl.model.policy.lessons_log` writes them."""
+"""Its rows: files of blocks, named by lessons; written by `evercrawl.model.policy.lessons_log`."""
 KEPT: Final = 2
 _BASE: Final = 16
 
 
 def stamped(kind: str, sequence: int) -> str:
-    """Return the name of the file that knows the first `sequence` events.
+    """Return the name of the file that contains the first `sequence` events.
 
     >>> stamped("lessons", 1000)
     'lessons-00000000000003e8.bin'
@@ -75,7 +75,7 @@ def stamped(kind: str, sequence: int) -> str:
 
 
 def stamp(name: str) -> int:
-    """Return how many events a file knows by its name.
+    """Return the number of events in a file, from its name.
 
     >>> stamp("lessons-00000000000003e8.bin")
     1000
@@ -89,13 +89,13 @@ def names(disk: Disk, kind: str) -> list[str]:
 
 
 def forget_older(disk: Disk, kind: str) -> None:
-    """Delete all files of a kind but the newest two."""
+    """Delete all files of a kind except the newest two."""
     for name in names(disk, kind)[KEPT:]:
         disk.remove(name)
 
 
 def forget_later(disk: Disk, kind: str, sequence: int) -> None:
-    """Delete the files that know more than `sequence` events: once there are as many again, they would be others."""
+    """Delete the files with more than `sequence` events, because later events with these numbers would differ."""
     for name in names(disk, kind):
         if stamp(name) > sequence:
             disk.remove(name)

@@ -1,7 +1,7 @@
-"""What a database of a directory consists of: tables and indexes, and nothing that computes when it is read.
+"""Check of a database from a crawl directory: only tables and indexes, nothing that computes when it is read.
 
-A directory may come from a stranger. A view in the place of a table could recur without end, or make gigabytes of one
-row, for whoever only looks.
+A directory may be foreign. A view in place of a table could recurse endlessly, or produce gigabytes from one row, for
+anyone who only reads it.
 """
 
 import re
@@ -11,12 +11,12 @@ from typing import Final
 __all__ = ["see_tables"]
 
 MOST_BYTES: Final = 64 << 20
-"""Of a value: twice what is ever put in."""
+"""Maximum size of a value: twice the largest that is ever stored."""
 _COMPUTED: Final = re.compile(r"\b(?:VIRTUAL|GENERATED|AS|CHECK|SELECT)\b", re.IGNORECASE)
 
 
 def see_tables(file: sqlite3.Connection) -> None:
-    """See that a database has nothing but tables and indexes of plain columns, and bound the size of its values.
+    """Check that a database has only tables and indexes of plain columns, and limit the size of its values.
 
     Raises
     ------

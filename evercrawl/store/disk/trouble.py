@@ -1,4 +1,4 @@
-"""What the operating system says about a file, in words that tell what to do next."""
+"""Errors of the operating system about files, as sentences with advice."""
 
 import errno
 import os
@@ -34,11 +34,11 @@ def in_words(
     Parameters
     ----------
     action
-        What failed, as a verb: "write", "read".
+        The action that failed, as a verb: "write", "read".
     wanted
-        Bytes that were to be written; 0 where it is not known.
+        Number of bytes that were to be written; 0 if unknown.
     room
-        Tells how many are free; by default the file system of `path` does.
+        Returns the number of free bytes; by default of the file system of `path`.
     """
     reason = os.strerror(error.errno) if error.errno else str(error)
     if error.errno in _NO_ROOM:
@@ -51,7 +51,7 @@ def in_words(
 
 
 def free_bytes(path: Path) -> int:
-    """Return the bytes that this user may still write to the file system of `path`; 0 where it cannot be asked."""
+    """Return the bytes that this user may still write to the file system of `path`; 0 if that is unknown."""
     for place in (path, *path.parents):
         try:
             room = os.statvfs(place)

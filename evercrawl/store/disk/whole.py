@@ -1,4 +1,4 @@
-"""A file that a person asked for: it appears under its name once it is whole, or not at all."""
+"""Output files that a user asked for; each appears under its name only when complete."""
 
 import contextlib
 import errno
@@ -21,16 +21,16 @@ _REMEDY: Final = {
 
 @contextlib.contextmanager
 def atomic_file(path: Path) -> Generator[Path]:
-    """Give the name to write to; what was written there appears as `path` once all went well.
+    """Yield a name to write to; the file appears as `path` if no error occurs.
 
-    What is no plain file, such as a pipe, is written to directly.
+    Special files, such as pipes, are written to directly.
 
     Raises
     ------
     StoreError
         It cannot be written; `NoRoomError` if the disk is full.
     """
-    target = path.resolve()  # a link stays, and leads to the new content
+    target = path.resolve()  # a link stays, and points to the new content
     direct = target.exists() and not target.is_file()
     temporary = target if direct else target.with_name(target.name + TEMPORARY)
     try:
@@ -41,17 +41,17 @@ def atomic_file(path: Path) -> Generator[Path]:
         raise _in_words(error, path) from error
     finally:
         if not direct:
-            with contextlib.suppress(OSError):  # where nothing can be written nothing lies about either
+            with contextlib.suppress(OSError):  # if nothing can be written, nothing is left over either
                 temporary.unlink()
 
 
 def placed(path: Path) -> None:
-    """Refuse a name that nothing can be written to; asked before the work whose outcome is to be there.
+    """Check that a file can be written, before the work whose result it will hold.
 
     Raises
     ------
     StoreError
-        There is no such folder, no access to it, or it is a folder itself.
+        The folder is missing or not accessible, or the path is a folder.
     """
     target = path.resolve()
     wrong = (

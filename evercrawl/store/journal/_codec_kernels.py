@@ -1,4 +1,4 @@
-"""The codec's inner loops, compiled."""
+"""The compiled inner loops of the codec."""
 
 from typing import Any
 
@@ -11,25 +11,25 @@ from evercrawl.types import NO_SLOT, Ints, Keys, Slots
 
 @entry(i64, pointer(np.uint32), i64, pointer(np.uint8))
 def encode(ascending: Any, n: int, out: Any) -> int:
-    """Write the gaps between the distinct numbers of `ascending`, seven bits a byte, the low ones first.
+    """Write the gaps between the distinct numbers of `ascending`, seven bits per byte, low bits first.
 
-    Return how many bytes they take; there is room for 5 * n.
+    Return the number of bytes; `out` has space for 5 * n.
     """
     return _encode(view(ascending, n), view(out, 5 * n))
 
 
 @entry(i64, pointer(np.uint8), i64, pointer(np.uint32))
 def decode(data: Any, n: int, out: Any) -> int:
-    """Write what `encode` was given, without repetitions; return how many numbers. There is room for n."""
+    """Write the numbers that `encode` was given, without repetitions; return their number. `out` has space for n."""
     return _decode(view(data, n), view(out, n))
 
 
 @entry(i64, pointer(np.uint32), i64, i64, pointer(np.int64), i64, pointer(np.uint64), pointer(np.uint8))
 def encode_links(slots: Any, n: int, own: int, external: Any, leaving: int, room: Any, out: Any) -> int:
-    """Write the known among distinct slots as `encode` does, and behind them a bit for each: whether it is external.
+    """Write the known ones of distinct slots as `encode` does, followed by a bit for each: whether it is external.
 
-    Into `room`, n + 3 numbers, go at last: bytes of slots; bytes of bits, 0 where none is set; slots that are not
-    `own`. In `out` there is room for 6 * n + 1.
+    `room` has n + 3 elements, the last of which receive: bytes of slots; bytes of bits, 0 if none is set; number of
+    slots that are not `own`. `out` has space for 6 * n + 1.
     """
     order = view(room, n + 3)
     others, known = _gather(view(slots, n), own, view(external, leaving), order)
@@ -41,7 +41,7 @@ def encode_links(slots: Any, n: int, own: int, external: Any, leaving: int, room
 
 @compiled
 def _gather(slots: Slots, own: int, external: Ints, out: Keys) -> tuple[int, int]:
-    """Write 2 * slot, + 1 if it is external, of each that is known; count those that are not `own`, and those."""
+    """Write 2 * slot, + 1 if external, for each known slot; return their number, and how many slots are not `own`."""
     others = known = at = 0
     for i in range(len(slots)):
         leaves = at < len(external) and external[at] == i
@@ -71,7 +71,7 @@ def _sort(numbers: Keys) -> None:
 
 @compiled
 def _encode_marked(ascending: Keys, out: NDArray[np.uint8]) -> tuple[int, int]:
-    """Write the gaps between the halves of numbers, and behind them their lowest bits; return the bytes of each."""
+    """Write the gaps between the halves of numbers, followed by their lowest bits; return the bytes of each part."""
     size, leaving = 0, np.uint64(0)
     least = np.int64(0)
     for number in ascending:
@@ -99,7 +99,7 @@ def _encode(ascending: Slots, out: NDArray[np.uint8]) -> int:
     least = np.int64(0)
     for slot in ascending:
         gap = np.int64(slot) - least
-        if gap < 0:  # the same again
+        if gap < 0:  # a repeated number
             continue
         least = np.int64(slot) + 1
         while gap >= 128:

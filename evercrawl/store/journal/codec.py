@@ -1,6 +1,6 @@
-"""Sets of slots as few bytes: sorted, and the gaps between them as variable-length numbers (LEB128).
+"""Compact encoding of sets of slots: sorted, with the gaps as variable-length numbers (LEB128).
 
-A gap of 0 means the very next slot, so a run of new URLs costs a byte each.
+A gap of 0 means the next slot, so a run of new URLs costs a byte each.
 """
 
 from array import array
@@ -28,10 +28,10 @@ def encode_slots(slots: Slots) -> bytes:
 
 
 def encode_links(slots: Slots, own: int, external: Sequence[int]) -> tuple[bytes, bytes, int]:
-    """Return those of distinct `slots`, shape (n,), that are known and not `own`; and how many are not `own`.
+    """Encode those of distinct `slots`, shape (n,), that are known and not `own`; also count all that are not `own`.
 
-    They come as `encode_slots` makes them, and with a bit for each, the low bits first, that says whether it is among
-    `external`, ascending places in `slots`; without any bits where none is.
+    The result is their encoding by `encode_slots`; a bit for each, low bits first, that says whether it is among
+    `external` (ascending indexes into `slots`), or no bits if none is; and the count.
 
     >>> targets, bits, others = encode_links(np.array([9, 0xFFFFFFFF, 2, 4], np.uint32), 4, [0])
     >>> targets.hex(" "), bits.hex(" "), others
@@ -61,7 +61,7 @@ def encode_slot(slot: int) -> bytes:
 
 
 def decode_runs(data: bytes) -> Slots:
-    """Return slots in ascending order, shape (n,), of which `encode_slots` packed where runs begin and end.
+    """Return ascending slots, shape (n,), from the beginnings and ends of runs as packed by `encode_slots`.
 
     >>> decode_runs(encode_slots(np.array([3, 6, 9, 10], np.uint32))).tolist()
     [3, 4, 5, 9]
@@ -74,7 +74,7 @@ def decode_runs(data: bytes) -> Slots:
 
 
 def decode_slots(data: bytes) -> Slots:
-    """Return the slots in ascending order, shape (n,), that `encode_slots` made `data` of.
+    """Return the ascending slots, shape (n,), of which `encode_slots` made `data`.
 
     >>> decode_slots(bytes.fromhex("03 03 00 a3 02"))
     array([  3,   7,   8, 300], dtype=uint32)

@@ -1,7 +1,7 @@
-"""What the journal remembers: everything that ever happened to a crawl, in order.
+"""The events of the journal: everything that has happened to a crawl, in order.
 
-All state is a fold over these. Slots and host numbers are given out in the order of the journal, so a new URL's slot is
-not stored but counted from `first_slot`.
+All state is a fold over these events. Slots and host numbers are assigned in the order of the journal, so the slot of
+a new URL is not stored but counted from `first_slot`.
 """
 
 from typing import Final, NamedTuple, TypeAlias
@@ -12,48 +12,48 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.scheme import Scheme
 from evercrawl.types import NO_SLOT
 
-CHANGED: Final = 1  # the content differs from the last visit's
-UNCHANGED: Final = 2  # the content is the last visit's: a 304, or the same digest
+CHANGED: Final = 1  # the content differs from that of the last visit
+UNCHANGED: Final = 2  # the content equals that of the last visit: a 304, or the same digest
 TLS_BAD: Final = 4  # the certificate did not verify
 HAS_LINKS: Final = (
     8  # `targets`, validators and title are this event's own; otherwise those of the last event that has them
 )
-NOINDEX: Final = 32  # the page asks not to be found by searching
-MEMBER: Final = 64  # from now on, its site's virtual cash goes to this page too
-JOINS: Final = 128  # and it did not before
-LEAVES: Final = 256  # it did before, and does not any more
-VALIDATED: Final = 512  # the server sent validators, and has not been seen to ignore them
-DATE_TRUE: Final = 1024  # its Last-Modified agrees with what the visit saw
-DATE_FALSE: Final = 2048  # its Last-Modified contradicts it
-LISTED_TRUE: Final = 4096  # a sitemap or feed had said that it changed, and it had
-LISTED_FALSE: Final = 8192  # a sitemap or feed had said that it changed, and it had not
-NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; until a visit says otherwise
-PARTIAL: Final = 32_768  # not all of its links could be let in, so the same content is read anew next time
-MISSED: Final = 65_536  # it had changed and nothing had been said of that, on a site that does announce changes
-RENDER_GAINED: Final = 131_072  # it was read in a browser, which brought text or links
-RENDER_VAIN: Final = 262_144  # it was poor without a browser, and no better in it
-RENDER_FAILED: Final = 524_288  # it could not be read in a browser
-CROWDED: Final = 1_048_576  # links to its own host were not let in because too many URLs waited there
-KEEP: Final = 16  # the links of the last event that has them still hold (a 304, the same digest)
+NOINDEX: Final = 32  # the page asks not to be indexed for search
+MEMBER: Final = 64  # from now on, the page is a member of its site and receives virtual cash
+JOINS: Final = 128  # it becomes a member by this visit
+LEAVES: Final = 256  # it was a member, and no longer is
+VALIDATED: Final = 512  # the server sent validators, and has not been found to ignore them
+DATE_TRUE: Final = 1024  # its Last-Modified agrees with the result of the visit
+DATE_FALSE: Final = 2048  # its Last-Modified contradicts the result of the visit
+LISTED_TRUE: Final = 4096  # a sitemap or feed had announced a change, and there was one
+LISTED_FALSE: Final = 8192  # a sitemap or feed had announced a change, and there was none
+NEAR: Final = 16_384  # its content is nearly that of the page `near`, read before; holds until a visit says otherwise
+PARTIAL: Final = 32_768  # not all of its links were admitted, so the same content is read again at the next visit
+MISSED: Final = 65_536  # it had changed without an announcement, on a site that announces changes
+RENDER_GAINED: Final = 131_072  # it was rendered in a browser, which added text or links
+RENDER_VAIN: Final = 262_144  # it was poor without a browser, and rendering did not improve it
+RENDER_FAILED: Final = 524_288  # it could not be rendered in a browser
+CROWDED: Final = 1_048_576  # links to its own host were not admitted because too many URLs were waiting there
+KEEP: Final = 16  # the links of the last event with links still hold (a 304, the same digest)
 
 
 class Discovery(msgspec.Struct, array_like=True, frozen=True):
-    """URLs that became known, and the hosts that came with them.
+    """URLs that became known, and their new hosts.
 
     Attributes
     ----------
     first_slot, urls, hosts
-        URL i has slot `first_slot + i` and lives on host `hosts[i]`.
+        URL i has slot `first_slot + i` and host `hosts[i]`.
     source
-        Slot of the page that named them; NO_SLOT for seeds.
+        Slot of the page with the links; NO_SLOT for seeds.
     depth, hops
-        Links followed from a seed, and redirects followed in a row to get here; the same for all of them.
+        Number of links from a seed, and of consecutive redirects; the same for all of the URLs.
     first_host, new_hosts
-        Name i is that of host `first_host + i`.
+        Name i belongs to host `first_host + i`.
     thin
-        How much thinner than usual the source of their site is at them; see `spread`.
+        How much thinner than usual the site's source is at these URLs; see `spread`.
     anchor_marks
-        Mark of the words that were looked for and stood at the link to URL i, by i; see `model.focus`.
+        By i, the mark of the searched words in the text of the link to URL i; see `model.focus`.
     """
 
     first_slot: int
@@ -69,7 +69,7 @@ class Discovery(msgspec.Struct, array_like=True, frozen=True):
 
 
 class TextBytes(NamedTuple):
-    """How many bytes in UTF-8 the visible text of a page has, and what the search index takes in of it."""
+    """Size of a page's visible text in UTF-8 bytes, and of the part that the search index takes in."""
 
     visible: int
     indexed: int
@@ -83,76 +83,76 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
     slot, host
         Which page.
     at, interval_s, fetch_s
-        Start in seconds since the epoch; seconds since the last visit, 0 for the first; duration.
+        Start in seconds since the epoch; seconds since the last visit, 0 for the first; duration in seconds.
     outcome, status, flags
         `Outcome`, HTTP status (0 = no answer), and the bits above.
     visits, changes
-        How many there have been, this one included.
+        Number of visits and of changes so far, including this visit.
     size_bytes, wire_bytes
-        Body after and before content decoding.
+        Size of the body after and before content decoding.
     digest, simhash, words
-        Digest of the content, its first 64 bits, and its similarity hash; 32 bits of the digest of its text; 0 where
+        Digest of the content (its first 64 bits), its similarity hash, and 32 bits of the digest of its text; 0 if
         there is none.
     alias
-        Slot of the redirect's target, or of the page whose content this is; NO_SLOT where it is neither.
+        Slot of the redirect's target, or of the page with the same content; NO_SLOT if neither applies.
     archive
-        Where the response (or revisit) record is; None where nothing was archived.
+        Position of the response (or revisit) record; None if nothing was archived.
     retry_at
-        The host is to be left alone until then (Retry-After, back-off); 0 = no wish.
+        Time until which the host must be left alone (Retry-After, back-off); 0 if not requested.
     changed_at
-        When the content last changed, as far as is known; 0 where the visit brought no new content.
+        When the content last changed, as far as is known; 0 if the visit brought no new content.
     targets
-        Slots of the followed links, new ones included, sorted and delta-coded (`codec.encode_slots`); never the page's
-        own.
+        Slots of the followed links, including new ones, sorted and delta-coded (`codec.encode_slots`); never the
+        page's own slot.
     error
-        "" or the failure's class and sentence.
+        "" or the class and description of the failure.
     content
-        Journal pointer of the visit whose archive record has the body, for one with links of its own whose record is a
-        revisit; 0 where the body is in its own.
+        Journal pointer of the visit whose archive record has the body, if this visit has its own links but a revisit
+        record; 0 if its own record has the body.
     links
-        Journal pointer of the event whose links held before this visit; 0 where there is none, or no cash moved.
+        Journal pointer of the event whose links held before this visit; 0 if there is none, or no cash moved.
     out
-        Distinct links to other pages, whether they are followed or not.
+        Number of distinct links to other pages, followed or not.
     external
-        A bit for each of `targets`, the low bits first: whether it is on another site and counts as such, which from a
-        page that a program makes on demand none does; empty where none is.
+        A bit for each of `targets`, low bits first: whether it counts as a link to another site. Links of pages that
+        a program generates on demand never count. Empty if no bit is set.
     transfer
-        The cash that moved, packed by `transfers.pack`; empty where none did.
+        The cash that moved, packed by `transfers.pack`; empty if none did.
     evidence
-        What the visits so far say about the page's rate of change, a packed `evidence.RateEvidence`; empty where
-        this visit said nothing new.
+        Evidence of all visits so far on the page's rate of change, a packed `evidence.RateEvidence`; empty if this
+        visit added none.
     misses
-        Visits in a row that found the page gone or in trouble, this one included.
+        Consecutive visits that found the page gone or in trouble, including this one.
     near
-        Slot of the page that said nearly the same before this one did; NO_SLOT where none did.
+        Slot of an earlier page with nearly the same text; NO_SLOT if there is none.
     kept
-        What the scheme keeps of the page from now on beside history and mark, packed by `transfers.pack_numbers`; empty
-        where that is nothing, or no cash moved.
+        Numbers that the scheme keeps of the page from now on beside history and mark, packed by
+        `transfers.pack_numbers`; empty if there are none, or no cash moved.
     joined
-        History, mark and what else is kept from now on of the page that this one leads to, which has this one's window
-        beside its own since this visit; packed like `kept`, empty where nothing is handed on.
+        New history, mark and further numbers of the page that this one leads to, which takes over this page's window
+        beside its own; packed like `kept`, empty if nothing is handed on.
     predicted_fresh
-        How likely the copy was to be fresh before the visit, and whether it was (`evidence.pack_predicted`); 0 where
-        there was no copy, or the visit does not tell.
+        Predicted probability that the copy was fresh before the visit, and whether it was
+        (`evidence.pack_predicted`); 0 if there was no copy, or the visit does not tell.
     announcement_evidence
-        How many changes were to be expected since the visit before, or until one was announced, and how many there were
-        to be found (`evidence.AnnouncementEvidence`); 0 where the site never announced one.
+        Expected number of changes since the last visit or until an announcement, and number of detectable ones
+        (`evidence.AnnouncementEvidence`); 0 if the site never announced one.
     anchors
-        Of each of `targets`, how many bytes the words of the links to it have, up to 255; empty where the crawl's
-        policy does not ask, or the page was read without its words.
+        For each of `targets`, the size of its link texts in bytes, up to 255; empty if the crawl's policy does not
+        ask for it, or the page was read without texts.
     text
-        Of the content of an event with links of its own. None elsewhere, and where nobody counted them.
+        Sizes of the text of an event with links of its own; None for others, or if they were not counted.
     cut
-        How many further URLs the page links to that are not among its links, as these are too many.
+        Number of further URLs that the page links to, beyond the maximum number of links.
     digest_rest
-        The other 64 bits of the digest of the content; 0 where it has no more, as in crawls without a secret.
+        The other 64 bits of the digest of the content; 0 if it has none, as in crawls without a secret.
     optouts
-        Of an event with links of its own, what page and robots.txt ask of those who train models: bits of `OptOut`.
+        For an event with links of its own, what page and robots.txt ask of those who train models: bits of `OptOut`.
     fresh_by_time
-        How likely the copy was to be fresh before the visit by the belief of the page's rate of change alone, packed by
-        `evidence.pack_survival`; 0 where there was none, or the visit does not tell.
+        Probability that the copy was fresh before the visit, by the posterior of the page's rate of change alone,
+        packed by `evidence.pack_survival`; 0 if there was none, or the visit does not tell.
     previous
-        Of an event with links of its own, the journal pointer of the one before, where `links` is not that; else 0.
+        For an event with links of its own, the journal pointer of the one before, if `links` is not that; else 0.
     """
 
     slot: int
@@ -204,7 +204,7 @@ class Visit(msgspec.Struct, array_like=True, tag="v", frozen=True):
 
 
 class Found(msgspec.Struct, array_like=True, tag="f", frozen=True):
-    """URLs that no page told us about: seeds."""
+    """URLs that became known without a page: seeds."""
 
     at: float
     found: Discovery
@@ -216,12 +216,12 @@ class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
     Attributes
     ----------
     slot, at
-        Which page; seconds since the epoch.
+        Slot of the page; time in seconds since the epoch.
     links
-        Journal pointer of the event whose links it went along; 0 where there is none.
+        Journal pointer of the event along whose links it was passed; 0 if there is none.
     transfer, kept, joined
-        The cash that moved, what the scheme keeps of the page from now on, and of the one it leads to; packed as in a
-        visit.
+        The cash that moved, the scheme's numbers of the page from now on, and those of the page that it leads to;
+        packed as in `Visit`.
     """
 
     slot: int
@@ -233,10 +233,10 @@ class Passed(msgspec.Struct, array_like=True, tag="p", frozen=True):
 
 
 class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
-    """Importance is learned otherwise from now on: all cash, history and what else was kept of pages is forgotten.
+    """The scheme of importance changed: all cash, history and further numbers of pages are reset.
 
-    The virtual page begins anew, and so does the clock G. What the past comes to by the new scheme follows, event by
-    event; see `crawl.switching`.
+    The virtual page and the clock G start again. The effects of the past under the new scheme follow as events; see
+    `crawl.switching`.
     """
 
     at: float
@@ -244,14 +244,14 @@ class Switched(msgspec.Struct, array_like=True, tag="s", frozen=True):
 
 
 class VirtualSpent(msgspec.Struct, array_like=True, tag="c", frozen=True):
-    """Cash that the virtual page gave to known pages, where it gives by how much they are wanted.
+    """Cash that the virtual page gave to known pages by how much they are wanted.
 
     Attributes
     ----------
     at
-        When, in seconds since the epoch.
+        Time in seconds since the epoch.
     runs, amounts
-        Groups of pages, packed as `codec.decode_runs` reads them, and what each page of a group got.
+        Groups of pages, packed as for `codec.decode_runs`, and the amount that each page of a group received.
     """
 
     at: float
@@ -260,20 +260,20 @@ class VirtualSpent(msgspec.Struct, array_like=True, tag="c", frozen=True):
 
 
 class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
-    """A page whose copy was drawn at random, to see whether it is fresh; the next visit of the page tells.
+    """A page whose copy was sampled for a random probe; the page's next visit shows whether the copy was fresh.
 
-    It changes nothing that is known. See `crawl.probes.random_probes` and `ask.measured`.
+    This event changes no state. See `crawl.probes.random_probes` and `ask.measured`.
 
     Attributes
     ----------
     slot, at
-        Which page; when it was drawn, in seconds since the epoch.
+        Slot of the page; time of sampling in seconds since the epoch.
     by_importance
-        Whether it was drawn with a probability in proportion to importance; else every copy was as likely.
+        Whether it was sampled in proportion to importance; else uniformly.
     fresh
-        How likely it was said to be fresh at that instant.
+        Predicted probability that the copy was fresh at that time.
     age_s
-        How old it was expected to be: 0 as long as it is fresh, else since the first change that it misses.
+        Expected age of the copy: 0 while it is fresh, else the time since the first change that it lacks.
     alone_s
         Time since the last visit that saw the content.
     """
@@ -287,9 +287,9 @@ class Drawn(msgspec.Struct, array_like=True, tag="d", frozen=True):
 
 
 class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
-    """An archive record went with a damaged disk; `why` says how it was found.
+    """An archive record was lost to a damaged disk; `why` says how that was found.
 
-    Its page counts as never fetched, unless newer content of it is there (`current` is False).
+    Its page counts as never fetched, unless newer content of it exists (`current` is False).
     """
 
     slot: int
@@ -301,16 +301,16 @@ class Lost(msgspec.Struct, array_like=True, tag="l", frozen=True):
 
 
 class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):
-    """What a policy noted when it had planned, which visits are made by from now on; it comes before the first of them.
+    """Numbers that a policy stored after planning, before the first visit by that plan.
 
-    Snapshots keep notes too, and are minutes apart: a policy that has to keep to its plan could not, after a crash.
+    Snapshots contain them too, but are minutes apart: after a crash, a policy could not keep to its plan.
 
     Attributes
     ----------
     at
-        When the first visit by the plan began, in seconds since the epoch.
+        Start of the first visit by the plan, in seconds since the epoch.
     notes
-        Numbers by name, as in the state; others that are there stay.
+        Numbers by name, as in the state; others in the state stay.
     """
 
     at: float
@@ -318,14 +318,14 @@ class Noted(msgspec.Struct, array_like=True, tag="n", frozen=True):
 
 
 class Bounded(msgspec.Struct, array_like=True, tag="b", frozen=True):
-    """Which rules of the scope hold for known pages from now on.
+    """The rules of the scope that hold for known pages from now on.
 
     Attributes
     ----------
     at
-        When that was noted, in seconds since the epoch.
+        Time in seconds since the epoch.
     rules
-        Each as a line of crawl.toml, and since when it holds.
+        Each rule as a line of crawl.toml, and the time since which it holds.
     """
 
     at: float
@@ -333,9 +333,9 @@ class Bounded(msgspec.Struct, array_like=True, tag="b", frozen=True):
 
 
 class Boost(msgspec.Struct, array_like=True, frozen=True):
-    """Pages that count so many times as much for a while: an expression, the factor, since when and until when.
+    """A temporary factor on the worth of pages: their expression, the factor, its beginning and its end.
 
-    Instants are seconds since the epoch; `until` 0 stands for no end.
+    Times are in seconds since the epoch; `until` is 0 if there is no end.
     """
 
     pattern: str
@@ -345,28 +345,28 @@ class Boost(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Obeyed(msgspec.Struct, array_like=True, tag="o", frozen=True):
-    """A person's order, and all that it changes at once: what is not in this event was not done.
+    """A person's order with all its effects, in one event: effects that are not in it did not happen.
 
     Attributes
     ----------
     id, do, by
-        Which order, what was to be done, and who gave it. A line that is no order has an id made of its place.
+        Id of the order, its verb, and who gave it. An invalid line gets an id made from its position.
     at
-        When it was obeyed, in seconds since the epoch.
+        Time of execution, in seconds since the epoch.
     upto
-        How many bytes of the file of orders are obeyed with this one; -1 where it was read before.
+        Size of the processed part of the file of orders, including this one; -1 if it was read earlier.
     state, result
-        "done", "refused", or "begun" where its end is another event; and a sentence for people.
+        "done", "refused", or "begun" if another event ends it; and a sentence for people.
     found
-        URLs that it made known.
+        URLs that the order made known.
     slot
-        Of the page that is to be requested, for a check that is begun.
+        Slot of the page to be requested, for a check that has begun.
     paused
-        Whether nothing is requested from now on; None where it says nothing of that.
+        Whether requests are paused from now on; None for no change.
     boosts, rules
-        All boosts, and all rules of the scope, from now on; None where they stay.
+        All boosts, and all rules of the scope, from now on; None for no change.
     root
-        A host that belongs to the scope from now on; "" for none.
+        A host that is in scope from now on; "" for none.
     """
 
     id: str
@@ -385,18 +385,18 @@ class Obeyed(msgspec.Struct, array_like=True, tag="o", frozen=True):
 
 
 class LetterSent(msgspec.Struct, array_like=True, tag="m", frozen=True):
-    """A letter to another partition of the crawl: cash for pages that it owns, and URLs that were found here.
+    """A letter to another partition of the crawl: cash for its pages, and URLs that were found here.
 
     Attributes
     ----------
     at
-        When it was written, in seconds since the epoch.
+        Time of writing, in seconds since the epoch.
     to, number
-        To which partition, and which letter to it, from 1.
+        Number of the receiving partition, and of the letter to it, from 1.
     slots, amounts
-        The cells that the cash leaves (`codec.encode_slots`), and how much each, f64.
+        The cells from which the cash was taken (`codec.encode_slots`), and the amount of each, f64.
     first, upto
-        Among the slots from `first` to before `upto` are the URLs that it names for the first time.
+        The slots from `first` to before `upto` include the URLs named for the first time.
     """
 
     at: float
@@ -409,18 +409,18 @@ class LetterSent(msgspec.Struct, array_like=True, tag="m", frozen=True):
 
 
 class LetterReceived(msgspec.Struct, array_like=True, tag="r", frozen=True):
-    """A letter of another partition, applied.
+    """A letter from another partition was applied.
 
     Attributes
     ----------
     at
-        When, in seconds since the epoch.
+        Time in seconds since the epoch.
     sender, incarnation, number
-        Of which partition, in which of its lives, and which letter.
+        Number of the partition, its life, and the number of the letter.
     slots, amounts
-        The cells that get cash (`codec.encode_slots`), and how much each, f64.
+        The cells that received cash (`codec.encode_slots`), and the amount of each, f64.
     keys, left
-        Keys of URLs that are not known here, u64, and the cash that waits for each, f64.
+        Keys of URLs that are unknown here, u64, and the cash that waits for each, f64.
     """
 
     at: float
@@ -434,7 +434,7 @@ class LetterReceived(msgspec.Struct, array_like=True, tag="r", frozen=True):
 
 
 class LetterSettled(msgspec.Struct, array_like=True, tag="t", frozen=True):
-    """Another partition has applied all letters up to this number, for good."""
+    """Another partition has durably applied all letters up to this number."""
 
     at: float
     to: int
@@ -442,18 +442,18 @@ class LetterSettled(msgspec.Struct, array_like=True, tag="t", frozen=True):
 
 
 class RequisitesNeeded(msgspec.Struct, array_like=True, tag="q", frozen=True):
-    """All that a page, or a style of one, needs to be shown as a browser shows it.
+    """All requisites of a page, or of one of its style sheets.
 
     Attributes
     ----------
     at
-        When that was seen, in seconds since the epoch; what is stale then is to be fetched again.
+        Time of the finding, in seconds since the epoch; requisites that are stale then must be fetched again.
     slot, of
-        Which page; or, where that is NO_SLOT, which requisite.
+        Slot of the page; if that is NO_SLOT, number of the requisite.
     first, urls
-        What is needed for the first time by anything: requisite i has number `first + i`; "" where it was forgotten.
+        Requisites that nothing needed before: requisite i has number `first + i`; "" if it was forgotten.
     known
-        Numbers of the others (`codec.encode_slots`).
+        Numbers of the other requisites (`codec.encode_slots`).
     """
 
     at: float
@@ -465,30 +465,30 @@ class RequisitesNeeded(msgspec.Struct, array_like=True, tag="q", frozen=True):
 
 
 LOST_REQUISITE: Final = "lost"
-"""The failure of a requisite whose record in the archive is gone."""
+"""The failure of a requisite whose archive record is lost."""
 
 
 class RequisiteFetched(msgspec.Struct, array_like=True, tag="u", frozen=True):
-    """What came of asking for something that pages need.
+    """The result of a request for a requisite.
 
     Attributes
     ----------
     number, at
-        Which requisite; when it was asked for, in seconds since the epoch.
+        Number of the requisite; time of the request, in seconds since the epoch.
     status, error
-        HTTP status, 0 where there was no answer; "" or the failure's class and sentence.
+        HTTP status, 0 if there was no answer; "" or the class and description of the failure.
     archive
-        Where its record is; None where nothing was archived.
+        Position of its record; None if nothing was archived.
     unchanged
-        Whether the content is that of the record before.
+        Whether the content equals that of the record before.
     stale_at
-        Until when it is not asked for again, whatever needs it.
+        Time until which it is not requested again, whatever needs it.
     retry_at
-        When it is tried again, though nothing else needs it; 0 where it is not.
+        Time of a retry, even if nothing else needs it; 0 for no retry.
     etag, last_modified, mime, payload
-        Validators, media type, and the digest of the body as the archive states it.
+        Validators, media type, and the digest of the body as stated in the archive.
     wire_bytes
-        Received.
+        Number of bytes received.
     """
 
     number: int
@@ -507,13 +507,13 @@ class RequisiteFetched(msgspec.Struct, array_like=True, tag="u", frozen=True):
 
 
 CashEvent: TypeAlias = Passed | VirtualSpent
-"""Cash that moves without a visit."""
+"""Events that move cash without a visit."""
 
 PostEvent: TypeAlias = LetterSent | LetterReceived | LetterSettled
-"""What passes between partitions of one crawl."""
+"""Events of the exchange between partitions of one crawl."""
 
 RequisiteEvent: TypeAlias = RequisitesNeeded | RequisiteFetched
-"""What is known of requisites of pages."""
+"""Events about requisites of pages."""
 
 Event: TypeAlias = (
     Visit | Found | CashEvent | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent | RequisiteEvent

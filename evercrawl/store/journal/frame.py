@@ -1,21 +1,21 @@
-"""One frame of the journal: up to 16 events, compressed together, checked together.
+"""Frames of the journal: up to 16 events that are compressed together and share a checksum.
 
 On the disk, little endian::
 
     u32 checksum   low half of xxh3-64 of all that follows, seeded with the frame's offset
     u32 magic
     u32 size       of the whole frame
-    u32 back       bytes from the start of the batch that was synced as one
+    u32 back       bytes from the start of the batch with which it was synced
     u64 sequence   events in the journal before this frame
     u32 count      events in this frame
         body       zstd of: count u32 lengths, then the events
-    u32 size       once more, so that the journal can be walked backwards
+    u32 size       repeated, so that the journal can be read backwards
 
-A frame of which so much was forgotten that what is left takes more room has a body that says so, and its events are
-with what tells what was forgotten (`store/forgotten.py`).
+If so much of a frame was forgotten that the rest would take more space, its body is a marker, and its events are in
+the file of forgotten pages (`store/forgotten.py`).
 
-The seed makes a frame in the wrong place a bad one. `back` tells a write that a power cut left in pieces (frames of one
-batch may reach the disk in any order) from damage to what had been acknowledged.
+The seed makes a frame in the wrong place invalid. `back` distinguishes a torn write after a power cut (frames of one
+batch may reach the disk in any order) from damage to acknowledged events.
 """
 
 import struct
@@ -32,8 +32,8 @@ from evercrawl.store.disk.inflating import inflated
 
 MAGIC: Final = b"EvJf"
 MOVED: Final = b"EvMoved\0"
-"""Begins a body whose events are elsewhere; no zstd frame begins so."""
-EVENTS: Final = 16  # in a full frame; of 32 an event took 7 % less room, and twice as long to read back
+"""Beginning of a body whose events are elsewhere; no zstd frame begins like that."""
+EVENTS: Final = 16  # in a full frame; with 32, an event took 7 % less space, and twice as long to read
 _HEADER: Final = struct.Struct("<4sIIQI")  # without the checksum
 _WORD: Final = struct.Struct("<I")
 _START: Final = _WORD.size + _HEADER.size
@@ -42,18 +42,18 @@ OVERHEAD: Final = _START + FOOTER
 
 
 class Frame(NamedTuple):
-    """A frame whose checksum holds.
+    """A frame with a valid checksum.
 
     Attributes
     ----------
     offset, size
-        Where it starts, counted over the whole journal, and its length in bytes.
+        Offset in the whole journal, and length in bytes.
     back
-        Bytes from the start of the batch that it was synced with.
+        Bytes from the start of the batch with which it was synced.
     sequence, events
-        How many events come before it, and are in it.
+        Number of events before it, and in it.
     body
-        The events, compressed.
+        The compressed events.
     """
 
     offset: int
@@ -65,17 +65,17 @@ class Frame(NamedTuple):
 
     @property
     def batch(self) -> int:
-        """Return the offset where the batch starts; all before it was synced when this frame was written."""
+        """Return the offset of the batch; everything before was synced when this frame was written."""
         return self.offset - self.back
 
 
 class Press:
-    """Packs and unpacks frames, each of the two for one thread after the other, since it reuses its buffers.
+    """Packs and unpacks frames; each is limited to one thread at a time, because buffers are reused.
 
     Parameters
     ----------
     moved
-        Offset of a frame -> its body, where that is elsewhere; None where nobody knows.
+        Returns the body for a frame's offset if it is stored elsewhere; None if it is unknown.
 
     >>> press = Press()
     >>> frame = parse(press.pack([b"one", b"two"], offset=24, back=0, sequence=0), 0, 24)
@@ -90,7 +90,7 @@ class Press:
         self._unpacking = threading.Lock()
 
     def pack(self, events: Sequence[bytes], *, offset: int, back: int, sequence: int) -> bytes:
-        """Return the frame of `events` as it stands on the disk at `offset`."""
+        """Return the frame of `events` as stored at `offset`."""
         lengths = struct.pack(f"<{len(events)}I", *map(len, events))
         body = self._compress(lengths + b"".join(events))
         size = len(body) + OVERHEAD
@@ -98,9 +98,9 @@ class Press:
         return _WORD.pack(_checksum(checked, offset)) + checked
 
     def pack_again(self, frame: Frame, events: Sequence[bytes]) -> bytes | None:
-        """Return a frame as it stands on the disk with other events in it, of the same size; None where they need more.
+        """Return a frame of the same size with other events, as stored on the disk; None if they need more space.
 
-        What the events leave of the body is zeros behind them, which are not read.
+        Unused bytes at the end of the body are zeros, which are not read.
         """
         lengths = struct.pack(f"<{len(events)}I", *map(len, events))
         data = lengths + b"".join(events)
@@ -113,14 +113,14 @@ class Press:
         return self._sealed(frame, body, len(events))
 
     def pack_moved(self, frame: Frame, events: Sequence[bytes]) -> tuple[bytes, bytes]:
-        """Return a frame as it stands on the disk whose events are elsewhere, and the body that is to be kept there."""
+        """Return a frame, as stored on the disk, whose events are elsewhere; and the body to be stored there."""
         lengths = struct.pack(f"<{len(events)}I", *map(len, events))
         body = zstandard.ZstdCompressor(level=19).compress(lengths + b"".join(events))
         return self._sealed(frame, MOVED, len(events)), body
 
     @staticmethod
     def _sealed(frame: Frame, body: bytes, count: int) -> bytes:
-        """Return the bytes of a frame with another body, which is no longer."""
+        """Return the bytes of a frame with another body, which must not be longer."""
         assert len(body) <= len(frame.body), "it takes no more room"
         body = body.ljust(len(frame.body), b"\0")
         head = _HEADER.pack(MAGIC, frame.size, frame.back, frame.sequence, count)
@@ -128,12 +128,12 @@ class Press:
         return _WORD.pack(_checksum(checked, frame.offset)) + checked
 
     def unpack(self, frame: Frame) -> list[bytes]:
-        """Return the events of `frame`, each still encoded.
+        """Return the events of `frame`, still encoded.
 
         Raises
         ------
         StoreError
-            Its body is none, though its checksum matches.
+            The body is invalid, although its checksum matches.
         """
         body: bytes | None = frame.body
         if frame.body.startswith(MOVED):
@@ -143,7 +143,7 @@ class Press:
                 raise StoreError(f"{what} and are not; restore that file from a copy of the directory")
         try:
             assert body is not None
-            with self._unpacking:  # it lets other threads go on meanwhile
+            with self._unpacking:  # other threads can continue meanwhile
                 data = inflated(body, self._decompressor)
             lengths = struct.unpack_from(f"<{frame.events}I", data)
         except (zstandard.ZstdError, struct.error) as error:
@@ -153,7 +153,7 @@ class Press:
 
 
 def parse(data: bytes, at: int, offset: int) -> Frame | None:
-    """Return the frame at `data[at:]`, offset `offset` of the journal; None unless it is there, whole and sound."""
+    """Return the frame at `data[at:]`, at offset `offset` of the journal; None unless it is complete and valid."""
     size = claimed_size(data, at)
     if not size or at + size > len(data) or _WORD.unpack_from(data, at + size - FOOTER)[0] != size:
         return None
@@ -164,7 +164,7 @@ def parse(data: bytes, at: int, offset: int) -> Frame | None:
 
 
 def claimed_size(data: bytes, at: int = 0) -> int:
-    """Return the size that the frame at `data[at:]` says it has, which may be more than there is; 0 for no frame."""
+    """Return the stated size of the frame at `data[at:]`, which may exceed the data; 0 if there is no frame."""
     if len(data) < at + _START:
         return 0
     magic, size, _, _, _ = _HEADER.unpack_from(data, at + _WORD.size)
@@ -172,7 +172,7 @@ def claimed_size(data: bytes, at: int = 0) -> int:
 
 
 def footer_size(data: bytes) -> int:
-    """Return the size of the frame that ends where `data` ends, as its last four bytes have it."""
+    """Return the size of the frame that ends with `data`, as stated in its last four bytes."""
     return int(_WORD.unpack_from(data, len(data) - FOOTER)[0]) if len(data) >= FOOTER else 0
 
 

@@ -1,6 +1,6 @@
-"""The journal: everything that ever happened to a crawl, appended in order, never changed.
+"""The journal: the append-only log of everything that has happened to a crawl.
 
-A pointer is the offset of a frame, counted over all files, times 256, plus the event's place in the frame.
+A pointer is the offset of a frame in all files together, times 256, plus the event's index in the frame.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from evercrawl.store.journal.reader import Reader
 from evercrawl.store.journal.segment import HEADER_BYTES, header, segment_name
 from evercrawl.store.journal.tail import JournalEnd, find_end
 
-SEGMENT_BYTES: Final = 255 << 20  # a file that has reached this gets no further frame, so it stays below 256 MiB
+SEGMENT_BYTES: Final = 255 << 20  # a file of this size gets no further frame, so it stays below 256 MiB
 _T = TypeVar("_T")
-_FRAME_BYTES: Final = 64 << 10  # of encoded events; a frame that has reached this is closed, be it not full
+_FRAME_BYTES: Final = 64 << 10  # of encoded events; a frame of this size is closed even if it is not full
 
 
 class Glance(msgspec.Struct, array_like=True, frozen=True):
-    """How an event begins.
+    """The beginning of an event.
 
     Attributes
     ----------
     kind
         Its tag.
     first
-        Its first field: the slot of a visit, and of what else is of one page.
+        Its first field: the slot, for visits and all other events about one page.
     """
 
     kind: str
@@ -39,16 +39,16 @@ class Glance(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Batch(NamedTuple):
-    """What `Journal.seal` took and `Journal.write` brings to the disk.
+    """Sealed events, returned by `Journal.seal` for `Journal.write`.
 
     Attributes
     ----------
     start, end
         Offsets in the journal.
     sequence
-        Events in the journal, this batch included: they are all acknowledged once it is written.
+        Number of events in the journal, including this batch; all are acknowledged once it is written.
     parts
-        For each file its first byte's offset and the bytes to append.
+        For each file, the offset of its first byte, and the bytes to append.
     """
 
     start: int
@@ -57,23 +57,23 @@ class Batch(NamedTuple):
     parts: tuple[tuple[int, bytes], ...]
 
     def __bool__(self) -> bool:
-        """Whether there is something to write."""
+        """Return whether there is something to write."""
         return self.end > self.start
 
 
 class Journal:
-    """Events, appended in order and read back by pointer or from an offset on; made by `open`.
+    """A log of events that are appended in order and read by pointer or offset; created by `open`.
 
-    One thread appends, seals and reads; `write` may run in another, one batch after the other.
+    One thread appends, seals and reads; `write` may run in another, one batch at a time.
 
     Attributes
     ----------
     sequence
-        Events ever appended; the next one's number.
+        Number of events ever appended, which is the number of the next one.
     written
-        Events that are on the disk for good.
+        Number of events that are durable.
     repaired
-        What opening had to cut off or look past, as a sentence; "" where nothing was wrong.
+        A sentence about data that opening cut off or skipped; "" if there was none.
     """
 
     def __init__(self, disk: Disk, end: JournalEnd, *, writable: bool, segment_bytes: int) -> None:
@@ -85,11 +85,11 @@ class Journal:
         self._glance: Callable[[bytes], Glance] = msgspec.msgpack.Decoder(Glance).decode
         self._reader = Reader(disk)
         self._press = self._reader.press
-        self._file = end.start  # offset where the file of the open frame begins
-        self._offset = self._sealed = self._durable = end.offset  # of the open frame; taken, and written, up to there
+        self._file = end.start  # offset of the first byte of the open frame's file
+        self._offset = self._sealed = self._durable = end.offset  # of the open frame; of sealed and durable bytes
         self._events: list[bytes] = []  # of the open frame
         self._events_bytes = 0
-        self._closed: list[tuple[int, bytes]] = []  # file and bytes, to be sealed
+        self._closed: list[tuple[int, bytes]] = []  # files and bytes, to be sealed
         self._unwritten: dict[int, bytes] = {}  # offset -> frame
         self._repair(end)
         if end.offset == end.start or end.offset - end.start >= segment_bytes:
@@ -97,41 +97,41 @@ class Journal:
 
     @classmethod
     def open(cls, disk: Disk, writable: bool = True, good: int = 0, *, segment_bytes: int = SEGMENT_BYTES) -> Journal:
-        """Open the journal on `disk`, or begin one.
+        """Open the journal on `disk`, or create it.
 
         Parameters
         ----------
         writable
-            Cut off what an interrupted write left behind; otherwise only look past it.
+            If True, cut off the remains of an interrupted write; otherwise only skip them.
         good
-            A `position` up to which the journal is known to be sound, so that only the rest is read. A journal that
-            does not reach it is opened all the same: compare `sequence`.
+            A `position` up to which the journal is known to be valid, so that only the rest is read. A shorter
+            journal is opened too: compare `sequence`.
         segment_bytes
             Size at which a file is full.
 
         Raises
         ------
         StoreError
-            It is damaged where no interrupted write explains it, or was made by a newer version.
+            It has damage that no interrupted write explains, or was written by a newer version.
         """
         return cls(disk, find_end(disk, good), writable=writable, segment_bytes=segment_bytes)
 
     @property
     def durable(self) -> int:
-        """Offset up to which the journal is on the disk for good."""
+        """Return the offset up to which the journal is durable."""
         return self._durable
 
     @property
     def position(self) -> int:
-        """Offset where the frame of the next event starts: `replay(position)` yields what is appended from now on.
+        """Return the offset of the next event's frame: `replay(position)` yields what is appended from now on.
 
-        Asking for it closes the open frame.
+        Reading this property closes the open frame.
         """
         self._close_frame()
         return self._offset
 
     def append(self, event: Event) -> int:
-        """Add an event, in memory as yet, and return its pointer."""
+        """Add an event in memory, and return its pointer."""
         assert self._writable, "this journal was opened for reading"
         data = self._encode(event)
         pointer = self._offset << 8 | len(self._events)
@@ -143,7 +143,7 @@ class Journal:
         return pointer
 
     def seal(self) -> Batch:
-        """Close the open frame and take what is to be written; it can still be read."""
+        """Close the open frame and return what must be written; the events can still be read."""
         self._close_frame()
         parts: dict[int, list[bytes]] = {}
         for start, data in self._closed:
@@ -155,19 +155,19 @@ class Journal:
         return batch
 
     def write(self, batch: Batch) -> None:
-        """Append the batch to its files and sync them; then its events are acknowledged.
+        """Append the batch to its files and sync them; afterwards its events are acknowledged.
 
         Raises
         ------
         NoRoomError
-            The disk is full. Nothing is lost: write the same batch again when there is room.
+            The disk is full. Nothing is lost: write the same batch again when there is space.
         StoreError
-            The disk did not take it, or another process changed the journal.
+            The disk rejected it, or another process changed the journal.
         """
         assert batch.start <= self._durable <= batch.end, "batches are written in the order in which they were sealed"
         offset = batch.start
         for start, data in batch.parts:
-            if offset >= self._durable:  # else an earlier try brought this file so far
+            if offset >= self._durable:  # else an earlier attempt has written this part
                 self._write_part(segment_name(start), offset - start, data)
                 self._durable = offset + len(data)
             offset += len(data)
@@ -176,12 +176,12 @@ class Journal:
         self.written = batch.sequence
 
     def read(self, pointer: int) -> Event:
-        """Return the event that `append` returned `pointer` for, written or not.
+        """Return the event at a pointer from `append`, written or not.
 
         Raises
         ------
         StoreError
-            There is none.
+            There is no such event.
         """
         offset, index = pointer >> 8, pointer & 0xFF
         is_open = self._events and offset == self._offset
@@ -193,10 +193,10 @@ class Journal:
         return self._event(events[index], offset)
 
     def replay(self, start: int = 0, *, follow: bool = False) -> Iterator[tuple[int, int, Event]]:
-        """Yield pointer, number and event of all events from offset `start` on, those not yet written among them.
+        """Yield pointer, number and event of all events from offset `start` on, including unwritten ones.
 
-        A journal opened for reading yields what another process has written until now. With `follow` it moves
-        `position` and `sequence` there: for who takes in all of it, and nobody else.
+        A journal opened for reading yields what another process has written so far. With `follow`, it moves
+        `position` and `sequence` accordingly; callers that set it must consume all events.
 
         Raises
         ------
@@ -207,19 +207,19 @@ class Journal:
             yield from self._numbered(offset, sequence, events)
 
     def glances(self, start: int = 0) -> Iterator[Glance]:
-        """Yield of all events that `replay` does what they are and whose: a fourth of the time.
+        """Yield kind and page of all events that `replay` yields, in a fourth of the time.
 
         Raises
         ------
         StoreError
-            As of `replay`.
+            As in `replay`.
         """
         for offset, _, events in self._frames(start):
             for data in events:
                 yield self._decoded(self._glance, data, offset)
 
     def _frames(self, start: int, *, follow: bool = False) -> Iterator[tuple[int, int, list[bytes]]]:
-        """Yield offset, first number and encoded events of all frames; `start` and `follow` as of `replay`."""
+        """Yield offset, first number and encoded events of all frames; `start` and `follow` as in `replay`."""
         waiting, events, open_at, sequence = dict(self._unwritten), list(self._events), self._offset, self.sequence
         for frame in self._reader.walk(start, min(waiting, default=open_at) if self._writable else None):
             yield frame.offset, frame.sequence, self._press.unpack(frame)
@@ -235,8 +235,8 @@ class Journal:
     def news(self) -> Iterator[list[tuple[int, int, Event]]]:
         """Yield what another process has written since `position`, frame by frame: pointer, number and event of each.
 
-        It is for a journal opened for reading; `position` and `sequence` are behind a frame before that is yielded, so
-        that who stops goes on there.
+        Only for a journal opened for reading. `position` and `sequence` move past a frame before it is yielded, so
+        that an interrupted caller can continue.
 
         Raises
         ------
@@ -253,7 +253,7 @@ class Journal:
         if self._writable and end.torn_bytes:
             self._disk.truncate(name, at)
         if self._writable and (at or end.torn_bytes):
-            self._disk.sync(name)  # a killed process may not have: what is taken for true from now on has to last
+            self._disk.sync(name)  # a killed process may not have synced what is considered acknowledged from now on
         if not end.torn_bytes:
             return
         verb = "cut off" if self._writable else "looked past"
@@ -282,7 +282,7 @@ class Journal:
         size = self._disk.size(name)
         if size < at:
             raise StoreError(f"{name} holds {size} bytes and {at} were written; another process cut it: stop that one")
-        if size > at:  # an earlier try to write this batch: appended, and then not synced
+        if size > at:  # an earlier attempt appended this batch, and failed to sync it
             self._disk.truncate(name, at)
         self._disk.append(name, data)
         self._disk.sync(name)

@@ -1,4 +1,4 @@
-"""Frames of the journal, read back from the disk: one at a time by offset, or many in order."""
+"""Reading of journal frames from the disk: one by its offset, or many in order."""
 
 import threading
 from bisect import bisect_right
@@ -12,11 +12,11 @@ from evercrawl.store.disk.disk import Disk
 from evercrawl.store.journal.frame import Frame, Press, parse
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, read_frame, segment_name, segments
 
-CACHED_FRAMES: Final = 512  # some 3 MB; pages come up for refresh nearly in the order in which they were visited
+CACHED_FRAMES: Final = 512  # some 3 MB; pages are refreshed nearly in the order of their visits
 
 
 class Reader:
-    """Reads frames that are on the disk, for any thread; the last few stay unpacked in memory."""
+    """Reads frames from the disk, in any thread; the last few stay decompressed in memory."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
@@ -27,12 +27,12 @@ class Reader:
         self.press = Press(self._moved_body)
 
     def events(self, offset: int, data: bytes = b"") -> list[bytes]:
-        """Return the encoded events of the frame at `offset`; `data` is the frame where it is not on the disk yet.
+        """Return the encoded events of the frame at `offset`; `data` is the frame if it is not on the disk yet.
 
         Raises
         ------
         StoreError
-            No sound frame is there.
+            There is no valid frame.
         """
         with self._caching:
             cached = self._cache.get(offset)
@@ -43,7 +43,7 @@ class Reader:
         return self.remember(offset, self.press.unpack(frame))
 
     def remember(self, offset: int, events: list[bytes]) -> list[bytes]:
-        """Keep the events of a frame in memory for a while, and return them."""
+        """Cache the events of a frame, and return them."""
         with self._caching:
             self._cache[offset] = events
             if len(self._cache) > CACHED_FRAMES:
@@ -51,12 +51,12 @@ class Reader:
         return events
 
     def walk(self, start: int, limit: int | None) -> Iterator[Frame]:
-        """Yield the frames from offset `start` to `limit`; without a limit, up to what is not whole yet.
+        """Yield the frames from offset `start` to `limit`; without a limit, up to the first incomplete one.
 
         Raises
         ------
         StoreError
-            No frame starts at `start`, or one before `limit` is not sound.
+            No frame starts at `start`, or one before `limit` is invalid.
         """
         files = segments(self._disk)
         for segment in files:
@@ -74,7 +74,7 @@ class Reader:
                 raise segment.damaged(offset, "no sound frame is there")
 
     def _moved_body(self, offset: int) -> bytes | None:
-        """Return the body of a frame that is with what tells what was forgotten."""
+        """Return the body of a frame from the file of forgotten pages."""
         if offset not in self._moved:
             self._moved = forgotten.load(self._disk).frames
         return self._moved.get(offset)
@@ -82,7 +82,7 @@ class Reader:
     def _frame(self, offset: int) -> Frame:
         number = bisect_right(self._starts, offset) - 1
         frame = read_frame(self._disk, self._starts[number], offset) if number >= 0 else None
-        if frame is None:  # perhaps in a file that is newer than our list
+        if frame is None:  # it may be in a file that is newer than the list
             self._starts = [segment.start for segment in segments(self._disk)]
             start = self._starts[bisect_right(self._starts, offset) - 1] if self._starts else 0
             frame = read_frame(self._disk, start, offset)

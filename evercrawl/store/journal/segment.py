@@ -1,6 +1,7 @@
-"""The files of the journal, `journal-<offset>.log`, where offset counts bytes over all of them, in 16 hex digits.
+"""The files of the journal, `journal-<offset>.log`, named by the offset of their first byte in 16 hex digits.
 
-Each begins with 24 bytes, little endian: magic, version of the format (u32), checksum (u32), events before it (u64).
+Each begins with 24 bytes, little endian: magic, format version (u32), checksum (u32), number of events before it
+(u64).
 """
 
 import struct
@@ -19,11 +20,11 @@ _MAGIC: Final = b"evjournl"
 _HEADER: Final = struct.Struct("<8sIIQ")
 HEADER_BYTES: Final = _HEADER.size
 _CHUNK_BYTES: Final = 1 << 20  # read ahead while walking
-_GUESS_BYTES: Final = 8 << 10  # holds nearly every frame
+_GUESS_BYTES: Final = 8 << 10  # nearly every frame is smaller
 
 
 class Segment(NamedTuple):
-    """One file of the journal: the offset of its first byte, and of the byte after its last when it was listed."""
+    """One file of the journal: the offset of its first byte, and of the end of the file when it was listed."""
 
     start: int
     end: int
@@ -34,7 +35,7 @@ class Segment(NamedTuple):
         return segment_name(self.start)
 
     def damaged(self, offset: int, what: str) -> StoreError:
-        """Return the error that says what is wrong at an offset of the journal."""
+        """Return the error for damage at an offset of the journal."""
         place = f"{self.name}, byte {offset - self.start} (journal offset {offset})"
         return StoreError(
             f"the journal is damaged: {place}: {what}; restore the file from a copy of the crawl directory"
@@ -56,7 +57,7 @@ def segments(disk: Disk) -> list[Segment]:
     Raises
     ------
     StoreError
-        One is missing, or longer or shorter than the next one's name says.
+        One is missing, or its length does not fit the next one's name.
     """
     starts = [int(name[len(_PREFIX) : -len(_SUFFIX)], 16) for name in disk.names(_PREFIX) if _is_ours(name)]
     found = [Segment(start, start + disk.size(segment_name(start))) for start in starts]
@@ -72,17 +73,17 @@ def segments(disk: Disk) -> list[Segment]:
 
 
 def header(sequence: int) -> bytes:
-    """Return the first bytes of a file that has `sequence` events before it."""
+    """Return the header of a file that has `sequence` events before it."""
     return _HEADER.pack(_MAGIC, VERSION, _checksum(VERSION, sequence), sequence)
 
 
 def read_header(disk: Disk, segment: Segment) -> int | None:
-    """Return how many events come before the file; None when its header is not whole.
+    """Return the number of events before the file; None if its header is incomplete.
 
     Raises
     ------
     StoreError
-        The file has a format that this version does not know.
+        The format of the file is unknown to this version.
     """
     data = disk.read(segment.name, 0, HEADER_BYTES)
     if len(data) < HEADER_BYTES or not data.startswith(_MAGIC):
@@ -95,7 +96,7 @@ def read_header(disk: Disk, segment: Segment) -> int | None:
 
 
 def read_frame(disk: Disk, start: int, offset: int) -> Frame | None:
-    """Return the frame at `offset`, in the file that starts at `start`; None unless it is there, whole and sound."""
+    """Return the frame at `offset`, in the file that starts at `start`; None unless it is complete and valid."""
     name, at = segment_name(start), offset - start
     data = disk.read(name, at, _GUESS_BYTES)
     size = claimed_size(data)
@@ -105,7 +106,7 @@ def read_frame(disk: Disk, start: int, offset: int) -> Frame | None:
 
 
 def frames(disk: Disk, start: int, offset: int) -> Iterator[Frame]:
-    """Yield the frames from `offset` on, in the file that starts at `start`, until one is not whole and sound."""
+    """Yield the frames from `offset` on, in the file that starts at `start`, up to the first invalid one."""
     buffer, at = b"", 0
     while True:
         frame = parse(buffer, at, offset)

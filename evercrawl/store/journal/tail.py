@@ -1,4 +1,4 @@
-"""Where the journal ends, and whether what stands there is a torn write or damage."""
+"""The end of the journal, and the decision whether invalid bytes there are a torn write or damage."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -11,18 +11,18 @@ _CHUNK_BYTES: Final = 4 << 20
 
 
 class JournalEnd(NamedTuple):
-    """The end of what is sound.
+    """The end of the valid part of the journal.
 
     Attributes
     ----------
     offset
-        Of the byte after the last sound frame; that of the file's first byte where not even its header is sound.
+        Offset after the last valid frame; if the header of a file is invalid, the offset of that file.
     sequence
-        Events before it.
+        Number of events before it.
     start
         Offset of the first byte of the last file.
     torn_bytes
-        What stands behind it, of a write that never ended.
+        Number of bytes after it, left by an interrupted write.
     """
 
     offset: int
@@ -32,17 +32,17 @@ class JournalEnd(NamedTuple):
 
 
 def find_end(disk: Disk, good: int = 0) -> JournalEnd:
-    """Return where the journal ends, reading and checking it from `good` on.
+    """Return the end of the journal, after reading and checking it from `good` on.
 
     Parameters
     ----------
     good
-        Offset of a frame up to which the journal is known to be sound; where it does not fit, all of it is read.
+        Offset of a frame up to which the journal is known to be valid; if it does not fit, all of it is read.
 
     Raises
     ------
     StoreError
-        Something is wrong that an interrupted write does not explain, or the format is a newer one.
+        There is damage that no interrupted write explains, or the format is newer.
     """
     files = segments(disk)
     if not files:
@@ -53,7 +53,7 @@ def find_end(disk: Disk, good: int = 0) -> JournalEnd:
         while offset < segment.end:
             if _is_torn(disk, segment, offset, last=segment is files[-1]):
                 return JournalEnd(offset, sequence, segment.start, segment.end - offset)
-            # A reader may have met a write that was under way; what is sound by now was never damaged.
+            # A reader may have met a write in progress; frames that are valid by now were never damaged.
             came_far, sequence = _walk(disk, segment, offset, sequence)
             if came_far == offset:
                 raise segment.damaged(offset, "what stands there is not what was written")
@@ -62,8 +62,8 @@ def find_end(disk: Disk, good: int = 0) -> JournalEnd:
 
 
 def _anchor(disk: Disk, files: list[Segment], good: int) -> tuple[int, int, int] | None:
-    """Return file number, offset and sequence of `good`; None where no frame ends or begins there."""
-    if good == files[-1].end + HEADER_BYTES:  # where a file was about to begin
+    """Return file number, offset and sequence of `good`; None if no frame ends or begins there."""
+    if good == files[-1].end + HEADER_BYTES:  # a new file was about to begin
         good = files[-1].end
     number = max((i for i, segment in enumerate(files) if segment.start <= good), default=0)
     segment = files[number]
@@ -80,7 +80,7 @@ def _anchor(disk: Disk, files: list[Segment], good: int) -> tuple[int, int, int]
 
 
 def _walk(disk: Disk, segment: Segment, offset: int, sequence: int) -> tuple[int, int]:
-    """Return offset and sequence at the end of the sound frames of one file."""
+    """Return offset and sequence at the end of the valid frames of one file."""
     if offset == segment.start:
         before = read_header(disk, segment)
         if before is None:
@@ -96,12 +96,12 @@ def _walk(disk: Disk, segment: Segment, offset: int, sequence: int) -> tuple[int
 
 
 def _is_torn(disk: Disk, segment: Segment, offset: int, last: bool) -> bool:
-    """Whether a write that ended too early explains what stands at `offset`: nothing behind it had to wait for it."""
+    """Return whether an interrupted write explains the bytes at `offset`: no later frame had to wait for them."""
     return last and all(frame.batch <= offset for frame in later_frames(disk, segment, offset))
 
 
 def later_frames(disk: Disk, segment: Segment, offset: int) -> Iterator[Frame]:
-    """Yield the sound frames that stand anywhere behind `offset` in the file."""
+    """Yield the valid frames anywhere after `offset` in the file."""
     place = offset + 1 - segment.start
     while len(data := disk.read(segment.name, place, _CHUNK_BYTES)) >= OVERHEAD:
         at = data.find(MAGIC, FOOTER)
