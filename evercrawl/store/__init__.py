@@ -1,1 +1,1 @@
-"""Nothing learned is lost: journal, table, snapshots, archive."""
+"""Storage of a crawl: journal, table, snapshots, archive and the files beside them."""

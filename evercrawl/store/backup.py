@@ -1,9 +1,9 @@
-"""A copy of a crawl directory that can be opened as it is, taken while the crawl runs; a later one costs what changed.
+"""Backups of a crawl directory, made while the crawl runs; a backup can be opened as a crawl directory.
 
-Journal and archive only grow, so a copy of their beginnings is the crawl as it was. What the journal names is in the
-archive before the journal names it; hence the order: archive, snapshots, journal, and the archive's last records. A
-copy that is broken off opens too, at the worst as the one before. What can be made again, such as the search index, is
-left out.
+Journal and archive only grow, so a copy of their beginnings is an earlier state of the crawl. A record is in the
+archive before the journal refers to it; hence the order: archive, snapshots, journal, and the archive's last records.
+An interrupted backup can be opened too, in the worst case at the state of the one before. A repeated backup copies
+only what changed. Data that can be rebuilt, such as the search index, is left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "CrawlFiles", "CrawlFilesHer
 
 BACKUP_FILE: Final = "backup.json"
 MOVING: Final = "moving.json"
-"""What a directory has while a partition is moved to it."""
+"""File in a directory to which a partition is being moved."""
 _PURPOSE: Final = "evercrawl backup"
 _ARCHIVE: Final = "archive/"
 _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
@@ -44,28 +44,28 @@ _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
 _LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, MOVING, "cookies.json")
-_LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy have nothing that was forgotten before
+_LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy lack all that was forgotten earlier
 _TIMES: Final = 5
 _PIECE: Final = 4 << 20
-_TAIL: Final = 64 << 10  # of what is there already, compared with the original: where a crash cut that, they differ
+_TAIL: Final = 64 << 10  # end of the existing copy, compared with the original: they differ if a crash cut that
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """What a backup came to.
+    """The result of a backup.
 
     Attributes
     ----------
     directory, target
-        What was copied, and where.
+        The crawl directory, and the backup.
     at
-        When it began, in seconds since the epoch.
+        Start of the backup, in seconds since the epoch.
     events
-        Events in the journal of the copy.
+        Number of events in the copied journal.
     files, copied_bytes
-        Files of the copy; bytes that had to be written.
+        Number of files in the backup; number of bytes written.
     """
 
     directory: str
@@ -132,16 +132,16 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
     Parameters
     ----------
     source, target
-        Directories; the latter is made, is empty, or holds an earlier backup of the same crawl.
+        Directories; `target` is missing, empty, or an earlier backup of the same crawl.
     now
         Seconds since the epoch.
     watch
-        Told of the progress: what, done and total bytes.
+        Called with the progress: file, bytes done and bytes in total.
 
     Raises
     ------
     ConfigError
-        There is no crawl in `source`, or something else in `target`.
+        There is no crawl in `source`, or `target` has something else.
     StoreError
         A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
     """
@@ -193,7 +193,7 @@ def _id(originals: CrawlFiles) -> str:
 
 
 class _Copying:
-    """One backup while it is made."""
+    """One backup in progress."""
 
     def __init__(self, originals: CrawlFiles, where: str, target: Path, watch: Watch) -> None:
         self._from, self._to = where, target
@@ -207,7 +207,7 @@ class _Copying:
         self._total = sum(self._source.size(name) for name in self._source.names())
 
     def run(self, now: float) -> BackupReport:
-        """Copy all that belongs to a backup."""
+        """Copy all files that belong to a backup."""
         try:
             for _ in range(_TIMES):
                 before = self._last()
@@ -230,7 +230,7 @@ class _Copying:
             self._target.close()
 
     def _copy(self) -> None:
-        """Copy everything but what is written last."""
+        """Copy all files but the last ones."""
         for name in (FILE, COPY, KEY):
             self._replace(name)
         self._grow_all(_ARCHIVE)
@@ -244,7 +244,7 @@ class _Copying:
         self._replace_all(lambda name: not name.startswith(before))
 
     def _last(self) -> dict[str, tuple[int, bytes]]:
-        """Return what was forgotten, or is to be, and when that was written."""
+        """Return the files about forgotten data, with their modification times."""
         there = [name for name in _LAST if self._source.size(name)]
         found = dict[str, tuple[int, bytes]]()
         for name in there:
@@ -253,7 +253,7 @@ class _Copying:
         return found
 
     def _end(self, last: dict[str, tuple[int, bytes]]) -> None:
-        """Write down what was forgotten; until then a later backup copies everything anew."""
+        """Write the files about forgotten data; until then, the next backup copies everything again."""
         for name, (_, data) in last.items():
             self._files.add(name)
             self._target.replace(name, [data], private=True)
@@ -279,7 +279,7 @@ class _Copying:
             self._replace(name)
 
     def _grow(self, name: str) -> None:
-        """Bring the copy of a file that only grows up to date."""
+        """Update the copy of a file that only grows."""
         size, there = self._source.size(name), self._target.size(name)
         if not size and not there:
             return
@@ -293,7 +293,7 @@ class _Copying:
             there = size
         tail = min(there, _TAIL)
         if self._source.read(name, there - tail, tail) != self._target.read(name, there - tail, tail):
-            self._target.truncate(name, 0)  # a crash had cut the original, and it grew anew
+            self._target.truncate(name, 0)  # a crash cut the original, and it has grown since
             there = 0
         while there < size and (data := self._source.read(name, there, min(_PIECE, size - there))):
             self._target.append(name, data)
@@ -302,7 +302,7 @@ class _Copying:
         self._target.sync(name)
 
     def _replace(self, name: str) -> None:
-        """Copy a file that is written anew as a whole; one that is gone meanwhile is left out."""
+        """Copy a file that is always replaced as a whole; skip it if it has vanished."""
         if name.endswith(".sqlite"):
             self._files.add(name)
             self._source.copy_database(name, self._to / name)
@@ -319,7 +319,7 @@ class _Copying:
         self._count(name, size)
 
     def _forget(self) -> None:
-        """Remove what the crawl has no more, such as older snapshots."""
+        """Remove files that the crawl no longer has, such as older snapshots."""
         for name in self._target.names():
             if name not in self._files and not name.startswith(_LEFT_OUT):
                 self._target.remove(name)

@@ -1,4 +1,4 @@
-"""How far changes were delivered, by target: a small file that survives `kill -9` and power cuts."""
+"""How far changes were delivered to each target, in a small file that survives `kill -9` and power cuts."""
 
 import fcntl
 import os
@@ -17,17 +17,17 @@ LOCK: Final = "webhooks.lock"
 
 
 class Cursors:
-    """Sequences up to which each target has been told; one process at a time has them.
+    """The last sequence delivered to each target; exclusive to one process at a time.
 
     Parameters
     ----------
     directory
-        The crawl's.
+        The crawl's directory.
 
     Raises
     ------
     StoreError
-        Another process has them, the file is damaged, or the directory cannot be written to.
+        Another process has the file, it is damaged, or the directory cannot be written to.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -49,16 +49,16 @@ class Cursors:
             raise
 
     def get(self, target: str) -> int | None:
-        """Return the sequence of the last event that a target was told of; None where it was never told anything."""
+        """Return the sequence of the last event delivered to a target; None if there was none."""
         return self._known.get(_key(target))
 
     def put(self, target: str, sequence: int) -> None:
-        """Note that a target was told of all events up to a sequence; it is on the disk when this returns.
+        """Record that all events up to a sequence were delivered to a target; durable on return.
 
         Raises
         ------
         StoreError
-            It cannot be written; `NoRoomError` if the disk is full.
+            The file cannot be written; `NoRoomError` if the disk is full.
         """
         self._known[_key(target)] = sequence
         temporary = self._path.with_name(f"{FILE}.part")
@@ -77,7 +77,7 @@ class Cursors:
             raise in_words(error, "write", self._path) from error
 
     def close(self) -> None:
-        """Let another process have them."""
+        """Release the file to other processes."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1
@@ -94,5 +94,5 @@ class Cursors:
 
 
 def _key(target: str) -> str:
-    """Return what stands for a target: its URL may hold a secret."""
+    """Return a key for a target; its URL may contain a secret."""
     return xxhash.xxh3_64_hexdigest(target.encode())

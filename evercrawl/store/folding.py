@@ -1,7 +1,7 @@
-"""All that a partition knows is a fold over its journal: what each kind of event does to it.
+"""The effect of each kind of event on a partition's memory, which is a fold over its journal.
 
-The same `fold` runs while crawling and while replaying, so the journal folds to what memory holds by construction;
-`verify` folds it once more and compares.
+The same `fold` runs while crawling and while replaying, so the journal folds to the content of memory by
+construction; `verify` folds it once more and compares.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
 
 
 class Place(msgspec.Struct, frozen=True, gc=False):
-    """Where an event stands in the journal.
+    """The position of an event in the journal.
 
     Attributes
     ----------
     pointer, number
-        Its journal pointer, and how many events were before.
+        Its journal pointer, and the number of events before it.
     held
-        The event that `links` points to, where it is at hand.
+        The event that `links` points to, if it is at hand.
     """
 
     pointer: int
@@ -58,12 +58,12 @@ class Place(msgspec.Struct, frozen=True, gc=False):
 
 
 def fold(state: State, event: Event, place: Place) -> None:
-    """Fold one event whose discoveries are admitted already."""
+    """Fold one event whose discoveries are already admitted."""
     FOLDS[type(event)](state, event, place)
 
 
 def replay(state: State, event: Event, pointer: int, number: int) -> None:
-    """Fold one event that was read back from the journal, the one with this number."""
+    """Fold one event that was read from the journal, with its number."""
     found = event.found if isinstance(event, (Visit, Found, Obeyed)) else None
     if found is not None and found.urls:
         keys = state.forgotten.keys_of(found, state.hasher)
@@ -90,7 +90,7 @@ def _found(state: State, event: Found, place: Place) -> None:
 
 
 def _welcome(state: State, found: Discovery, number: int) -> None:
-    """Count the roots among new URLs as members; here and not in `admit`, which runs ahead within a batch."""
+    """Count the roots among new URLs as members; not done in `admit`, which runs ahead within a batch."""
     new = slice(found.first_slot, found.first_slot + len(found.urls))
     cells = state.table.record[new]
     if len(state.born):
@@ -153,7 +153,7 @@ def _settled(state: State, event: LetterSettled, _: Place) -> None:
 
 
 def _nothing(_: State, __: Drawn | RequisitesNeeded | RequisiteFetched, ___: Place) -> None:
-    """Leave all as it is."""
+    """Change nothing."""
 
 
 FOLDS: Final[dict[type[Event], _Fold]] = {
@@ -173,4 +173,4 @@ FOLDS: Final[dict[type[Event], _Fold]] = {
     LetterReceived: _received,
     LetterSettled: _settled,
 }
-"""What each kind of event does; a new kind brings its own."""
+"""The fold of each kind of event."""

@@ -1,8 +1,8 @@
-"""A plan to forget, and how it is carried out: every byte to be written, durable before the first is.
+"""A plan to forget and its execution: all bytes to be written are durable in the plan before any is written.
 
-A plan that is there was begun, so whoever opens the directory for writing carries it out first, from its first step to
-its last. Each step writes what is said, wherever the one before was broken off; the plan is removed behind the last.
-The plan names nothing that is forgotten.
+A plan that exists has begun, so that every process that opens the directory for writing first executes it from its
+first step. Each step writes fixed bytes, so it can be repeated after an interruption; the plan is removed after the
+last step. The plan contains no name of anything forgotten.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FOLDERS: Final = ("derived", "search", "search.new")
 
 
 class Patch(msgspec.Struct, array_like=True, frozen=True):
-    """Bytes that take the place of as many others."""
+    """Bytes that replace as many others."""
 
     name: str
     offset: int
@@ -54,7 +54,7 @@ class Patch(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Blank(msgspec.Struct, array_like=True, frozen=True):
-    """Bytes of a segment that become one record of the same length, which says that something was forgotten."""
+    """Bytes of a segment to be replaced by one record of the same length, which says that something was forgotten."""
 
     name: str
     offset: int
@@ -63,18 +63,18 @@ class Blank(msgspec.Struct, array_like=True, frozen=True):
 
 
 class ForgetPlan(msgspec.Struct, array_like=True, frozen=True):
-    """All that is to be written.
+    """All bytes to be written.
 
     Attributes
     ----------
     version, at
-        Of the plan; when it was made, in seconds since the epoch.
+        Version of the plan; when it was made, in seconds since the epoch.
     table
         The new `forgotten.bin`.
     patches, blanks
-        In the journal and other files; in the archive.
+        Replacements in the journal and other files; in the archive.
     files
-        Small files as they are from now on, by name.
+        New content of small files, by name.
     """
 
     version: int
@@ -86,33 +86,33 @@ class ForgetPlan(msgspec.Struct, array_like=True, frozen=True):
 
 
 def write_plan(disk: Disk, plan: ForgetPlan) -> None:
-    """Begin: from now on it is carried out."""
+    """Write the plan; from now on it must be executed."""
     data = msgspec.msgpack.encode(plan)
     disk.replace(PLAN, [xxhash.xxh3_64_digest(data), data], private=True)
 
 
 def new_plan(at: float, table: bytes, patches: list[Patch], blanks: list[Blank], files: dict[str, bytes]) -> ForgetPlan:
-    """Return a plan of this version."""
+    """Return a plan of the present version."""
     return ForgetPlan(_VERSION, at, table, patches, blanks, files)
 
 
 def unfinished(disk: Disk) -> bool:
-    """Whether something is being forgotten."""
+    """Return whether a plan is unfinished."""
     return disk.size(PLAN) > 0
 
 
 def begun(directory: Path) -> bool:
-    """Whether something is being forgotten in a crawl directory."""
+    """Return whether a plan is unfinished in a crawl directory."""
     return (directory / PLAN).exists()
 
 
 def carry_out(directory: Path, disk: Disk) -> None:
-    """Do what the plan says, if there is one; the caller holds the lock.
+    """Execute the plan, if there is one; the caller holds the lock.
 
     Raises
     ------
     StoreError
-        The plan is damaged, or the disk fails; a later call goes on.
+        The plan is damaged, or the disk fails; a later call continues.
     """
     if not unfinished(disk):
         return
@@ -137,12 +137,12 @@ def carry_out(directory: Path, disk: Disk) -> None:
             shutil.rmtree(directory / folder)
     for name in [*_FILES, *(name for prefix in _PREFIXES for name in disk.names(prefix))]:
         disk.remove(name)
-    disk.replace(FILES[1], [plan.table], private=True)  # which puts on the disk that all those are gone
+    disk.replace(FILES[1], [plan.table], private=True)  # this also makes the removals durable
     disk.remove(PLAN)
 
 
 def _read_plan(directory: Path, disk: Disk) -> ForgetPlan:
-    """Return the plan; each file that it names is one of the directory, and each place in it one of that file."""
+    """Return the plan, after checking that all its files and positions are inside the directory."""
     data = disk.read(PLAN, 0, disk.size(PLAN))
     try:
         if xxhash.xxh3_64_digest(data[8:]) != data[:8]:

@@ -1,8 +1,8 @@
-"""What a crawl was told to forget: keyed hashes of URLs and hosts, by which they are known again and kept out.
+"""What a crawl was told to forget: keyed hashes of URLs and hosts, by which they are recognised and excluded.
 
-The journal has short marks where their texts were, since slots and hosts are counted in its order. When it is folded,
-each mark becomes a name that cannot exist (RFC 2606), under the key of the URL that was there: links to it lead to the
-same slot as before, and no text of it is left.
+The journal has short marks in place of their texts, because slots and hosts are counted in its order. When the
+journal is folded, each mark becomes a name that cannot exist (RFC 2606), under the key of the forgotten URL: links to
+it lead to the same slot as before, and no text of it is left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOWHERE: Final = "forgotten.invalid"
 
 
 class ForgottenHost(msgspec.Struct, array_like=True, frozen=True):
-    """A host that was forgotten: 64 bits of its name's keyed hash, and the name of its site from now on."""
+    """A forgotten host: 64 bits of its name's keyed hash, and the new name of its site."""
 
     digest: int
     site: str
@@ -49,16 +49,16 @@ class _Kept(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Forgotten:
-    """The pages and hosts that were forgotten.
+    """The forgotten pages and hosts.
 
     Attributes
     ----------
     slots, keys
-        Of the pages, shape (n,) each; slots ascending.
+        Of the pages, shape (n,) each; slots are ascending.
     hosts
-        Host number -> what is left of the host.
+        Number of a host -> what remains of it.
     frames
-        Offset in the journal -> body of the frame there, where what was left of it had no room.
+        Offset in the journal -> body of the frame there, if the rest of the frame did not fit in its place.
     """
 
     def __init__(
@@ -74,47 +74,47 @@ class Forgotten:
 
     @classmethod
     def nothing(cls) -> Forgotten:
-        """Return what a crawl has that forgot nothing."""
+        """Return the value of a crawl that has forgotten nothing."""
         return cls(np.zeros(0, np.uint32), np.zeros(0, np.uint64), {})
 
     def __bool__(self) -> bool:
-        """Whether anything was forgotten."""
+        """Return whether anything was forgotten."""
         return bool(len(self.slots) or self.hosts)
 
     def has(self, slot: int) -> bool:
-        """Whether a page was forgotten."""
+        """Return whether a page was forgotten."""
         if not len(self.slots):
             return False
         place = int(np.searchsorted(self.slots, slot))
         return place < len(self.slots) and int(self.slots[place]) == slot
 
     def mask(self, slots: Slots) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Tell which of `slots`, shape (n,), were forgotten."""
+        """Return which of `slots`, shape (n,), were forgotten."""
         if not len(self.slots):
             return np.zeros(len(slots), np.bool_)
         places = np.minimum(np.searchsorted(self.slots, slots), len(self.slots) - 1)
         return np.asarray(self.slots[places] == slots, np.bool_)
 
     def has_url(self, hasher: Hasher, url: str, host: str) -> bool:
-        """Whether a URL must never be requested, or its host."""
+        """Return whether a URL or its host was forgotten, so that it must never be requested."""
         return bool(self) and (self.has_key(hasher.key(url)) or self.has_host(hasher, host))
 
     def has_host(self, hasher: Hasher, name: str) -> bool:
-        """Whether a host was forgotten."""
+        """Return whether a host was forgotten."""
         return bool(self._digests) and hasher.short(name.encode()) in self._digests
 
     def has_key(self, key: int) -> bool:
-        """Whether a URL with this key was forgotten."""
+        """Return whether a URL with this key was forgotten."""
         place = int(np.searchsorted(self._sorted_keys, np.uint64(key)))
         return place < len(self._sorted_keys) and int(self._sorted_keys[place]) == key
 
     def site_of(self, number: int) -> str | None:
-        """Return the site of a forgotten host; None for any other."""
+        """Return the site of a forgotten host; None for other hosts."""
         host = self.hosts.get(number)
         return host.site if host is not None else None
 
     def keys_of(self, found: Discovery, hasher: Hasher) -> Keys:
-        """Return the keys of URLs that an event made known, those that were forgotten among them; shape (n,)."""
+        """Return the keys of the URLs that an event made known, including forgotten ones; shape (n,)."""
         keys = hasher.keys(found.urls)
         if not self:
             return keys
@@ -125,7 +125,7 @@ class Forgotten:
         return keys
 
     def told(self, found: Discovery) -> Discovery:
-        """Return what an event made known with names in the place of marks."""
+        """Return the discovery of an event with names in place of the marks."""
         if not self:
             return found
         last = found.first_slot + len(found.urls)
@@ -144,10 +144,10 @@ class Forgotten:
         return msgspec.structs.replace(found, urls=urls, new_hosts=new_hosts)
 
     def marked(self, found: Discovery, *, like_others: bool = False) -> Discovery:
-        """Return what an event made known as the journal has it: without the texts that were forgotten.
+        """Return the discovery of an event as in the journal: with marks in place of forgotten texts.
 
-        Which mark stands there says only whether the URL had a path. With `like_others` it is the text of the last URL
-        that stays, which takes less room among URLs that are numbered through.
+        A mark says only whether the URL had a path. With `like_others` it is the text of the last URL that stays,
+        which takes less space among URLs with consecutive numbers.
         """
         urls, new_hosts, others = list(found.urls), list(found.new_hosts), dict[bool, str]()
         for i, url in enumerate(urls):
@@ -162,8 +162,8 @@ class Forgotten:
         return msgspec.structs.replace(found, urls=urls, new_hosts=new_hosts)
 
     def data(self) -> bytes:
-        """Return the bytes of the file."""
-        version = VERSION if self.frames else _WITHOUT_FRAMES  # which earlier versions read
+        """Return the content of the file."""
+        version = VERSION if self.frames else _WITHOUT_FRAMES  # earlier versions can read the latter
         kept = _Kept(
             version, self.slots.astype("<u4").tobytes(), self.keys.astype("<u8").tobytes(), self.hosts, self.frames
         )
@@ -172,12 +172,12 @@ class Forgotten:
 
 
 def load(disk: Disk) -> Forgotten:
-    """Return what a crawl forgot, from one of two files.
+    """Return what a crawl has forgotten, from one of two files.
 
     Raises
     ------
     StoreError
-        Neither is whole, or a newer evercrawl wrote them.
+        Both files are damaged, or a newer evercrawl wrote them.
     """
     there = False
     for name in FILES:
@@ -194,7 +194,7 @@ def load(disk: Disk) -> Forgotten:
 
 
 def stamp(directory: Path) -> tuple[int, int]:
-    """Return what tells whether a crawl was told to forget something since: whoever holds its texts opens it anew."""
+    """Return a value that changes when a crawl forgets something; holders of its texts must then reopen it."""
     try:
         about = (directory / FILES[0]).stat()
     except OSError:
@@ -203,7 +203,7 @@ def stamp(directory: Path) -> tuple[int, int]:
 
 
 def is_nowhere(url: str | None) -> bool:
-    """Whether a URL stands for one that was forgotten.
+    """Return whether a URL stands for a forgotten one.
 
     >>> is_nowhere("http://12.forgotten.invalid/"), is_nowhere("http://forgotten.invalid.example.org/")
     (True, False)

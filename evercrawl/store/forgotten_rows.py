@@ -1,4 +1,4 @@
-"""Rows of databases beside the journal that are about URLs which were forgotten: records of hooks, and requests."""
+"""Removal of forgotten URLs from the databases beside the journal: records of hooks, and requests."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgotten import Forgotten
 
 TABLES: Final = {"records.sqlite": ("records",), "requests.sqlite": ("pages", "unsettled", "once")}
-"""Tables with a column `url`, by the file that has them."""
+"""Tables with a column `url`, by file."""
 _BIRTH: Final = ("crawl.json", "crawl-copy.json")
-_WAIT_S: Final = 30.0  # for a program that writes to one
+_WAIT_S: Final = 30.0  # for another program that writes to a database
 
 
 def remove_rows(directory: Path, forgotten: Forgotten) -> None:
-    """Remove the rows of what was forgotten, and write over what they said; a second call finds nothing.
+    """Remove the rows of forgotten URLs and overwrite their bytes; a repeated call finds nothing.
 
     Raises
     ------
     StoreError
-        A database is damaged, or another program goes on writing to it.
+        A database is damaged, or another program keeps writing to it.
     """
     hasher = _hasher(directory)
     for name, tables in TABLES.items():
@@ -44,15 +44,15 @@ def remove_rows(directory: Path, forgotten: Forgotten) -> None:
                 for table, url in list(_left(file, tables, forgotten, hasher)):
                     file.execute(f"DELETE FROM {table} WHERE url = ?", (url,))
                 file.execute("COMMIT")
-                file.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log may hold what the rows said
+                file.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # the log may contain the removed rows
         except sqlite3.Error as error:
             raise StoreError(f"{path} cannot be written ({error}); run evercrawl forget --finish to go on") from error
 
 
 def rows_left(directory: Path, name: str, forgotten: Forgotten, hasher: Hasher) -> int:
-    """Return how many URLs that were forgotten a database still has rows of; 0 where it cannot be read."""
+    """Return the number of forgotten URLs that still have rows in a database; 0 if it cannot be read."""
     path = directory / name
-    way = "ro" if path.with_name(f"{name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    way = "ro" if path.with_name(f"{name}-wal").exists() else "ro&immutable=1"  # create no files beside it
     with (
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as file,
@@ -80,7 +80,7 @@ def _host(url: str) -> str:
 
 
 def _hasher(directory: Path) -> Hasher | None:
-    """Return what makes keys of URLs; None where no file says how."""
+    """Return a hasher for keys of URLs; None if no file has the secret."""
     for name in _BIRTH:
         with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, ValueError, KeyError):
             return Hasher(bytes.fromhex(str(json_of((directory / name).read_bytes(), dict[str, object])["secret"])))

@@ -1,7 +1,7 @@
-"""Records of the archive that are kept no longer: overwritten where they are, and their blocks given back to the disk.
+"""Removal of archive records beyond the retention limits: they are overwritten in place, and their blocks freed.
 
-What is to go is written down first. Then the journal says that these records are gone, and only then are they
-overwritten; so whatever a kill leaves, the journal names no record that is damaged, and the next start ends it.
+The plan is written first. Then the journal records that these records are gone, and only then are they overwritten.
+So whenever the process is killed, the journal names no damaged record, and the next start completes the removal.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class RemovedSpan(msgspec.Struct, array_like=True, frozen=True):
-    """A visit whose records go: its page and host, where they begin, and the pointer to its answer.
+    """A visit whose records are removed: page, host, offset of the first record, and pointer to the answer.
 
-    Of a requisite the page is `NO_SLOT`, and its number stands for the host.
+    For a requisite, the page is `NO_SLOT`, and its number is in the place of the host.
     """
 
     slot: int
@@ -49,7 +49,7 @@ class RemovedSpan(msgspec.Struct, array_like=True, frozen=True):
 
 
 class KeepPlan(msgspec.Struct, array_like=True, frozen=True):
-    """All that is to go."""
+    """All records to be removed."""
 
     version: int
     at: float
@@ -58,7 +58,7 @@ class KeepPlan(msgspec.Struct, array_like=True, frozen=True):
 
 
 def write_plan(disk: Disk, spans: list[RemovedSpan], at: float, noise: bytes) -> KeepPlan:
-    """Write down what is to go, and return it; nothing is changed yet."""
+    """Write a plan of removals, and return it; nothing else changes yet."""
     plan = KeepPlan(_VERSION, at, noise, spans)
     data = msgspec.msgpack.encode(plan)
     disk.replace(PLAN, [xxhash.xxh3_64_digest(data), data], private=True)
@@ -66,7 +66,7 @@ def write_plan(disk: Disk, spans: list[RemovedSpan], at: float, noise: bytes) ->
 
 
 def read_plan(disk: Disk) -> KeepPlan | None:
-    """Return what was to go and may be there still; None where nothing was. A damaged plan is none."""
+    """Return the unfinished plan; None if there is none, or it is damaged."""
     data = disk.read(PLAN, 0, disk.size(PLAN))
     if not data or xxhash.xxh3_64_digest(data[8:]) != data[:8]:
         return None
@@ -78,12 +78,12 @@ def read_plan(disk: Disk) -> KeepPlan | None:
 
 
 def overwrite(directory: Path, disk: Disk, archive: Archive, plan: KeepPlan, gone: Iterable[Pointer]) -> int:
-    """Overwrite what the journal says is gone, and remove the plan; return how many bytes went.
+    """Overwrite the records that the journal marks as gone, and remove the plan; return the number of removed bytes.
 
     Raises
     ------
     StoreError
-        The disk fails; the next start goes on.
+        The disk fails; the next start continues.
     """
     count, touched, lost = 0, set[int](), set(gone)
     for segment, start, end in _joined(span for span in plan.spans if span.archive in lost):
@@ -107,7 +107,7 @@ def overwrite(directory: Path, disk: Disk, archive: Archive, plan: KeepPlan, gon
 
 
 def _joined(spans: Iterable[RemovedSpan]) -> list[tuple[int, int, int]]:
-    """Return segment, start and end of stretches without a record that stays, each of a few MiB at most."""
+    """Return segment, start and end of ranges of adjacent records, each of a few MiB at most."""
     found = list[tuple[int, int, int]]()
     for span in sorted(spans, key=lambda one: (one.archive.segment, one.start)):
         segment, end = span.archive.segment, span.archive.offset + span.archive.length
@@ -119,7 +119,7 @@ def _joined(spans: Iterable[RemovedSpan]) -> list[tuple[int, int, int]]:
 
 
 def _punch(directory: Path, name: str, start: int, end: int) -> None:
-    """Give blocks of zeros back to the file system, where it takes them; what is read there stays the same."""
+    """Release blocks of zeros to the file system, if it supports that; the content reads the same."""
     fd = os.open(place_of(directory, name), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
         at = -(-start // _BLOCK) * _BLOCK

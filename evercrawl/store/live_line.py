@@ -1,4 +1,4 @@
-"""The line to a running crawl: a Unix socket in its directory, for lines of JSON."""
+"""The connection to a running crawl: a Unix socket in its directory for lines of JSON."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _CREDENTIALS: Final = struct.Struct("3i")
 
 
 def peer_uid(connected: socket.socket) -> int:
-    """Return the user at the other end."""
+    """Return the user id of the other end."""
     data = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     return int(_CREDENTIALS.unpack(data)[1])
 
 
 def welcome(uid: int) -> bool:
-    """Whether a user may ask: the one whose crawl it is, and root."""
+    """Return whether a user may ask: the owner of the crawl, and root."""
     return uid in (os.geteuid(), 0)
 
 
 def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
-    """Ask the crawl that runs in a directory; return its answer, None where none comes in time.
+    """Ask the crawl that runs in a directory; return its answer, None if none arrives in time.
 
     Parameters
     ----------
     question
-        {"ask": "ping"} has it read orders now; {"ask": "order", "id": ID, "wait_s": S} waits for what becomes of one;
-        {"ask": "progress"} returns how it is; {"ask": "questions"} begins a process that answers questions about it.
+        {"ask": "ping"} makes it read orders now; {"ask": "order", "id": ID, "wait_s": S} waits for the result of one;
+        {"ask": "progress"} returns its state; {"ask": "questions"} starts a process that answers questions about it.
     """
     found = holder(directory)
     if not (found and found.get("socket")):

@@ -1,8 +1,8 @@
-"""Orders: what people ask of a crawl, in a file of lines that survives whatever happens to either of them.
+"""Orders of people to a crawl, as lines of a file that survives crashes of either side.
 
-Whoever gives an order appends a line of JSON under a lock, and returns when it is on the disk. The crawl reads on from
-where it had got to and journals what became of each order together with what it changed (`Obeyed`), so that a kill can
-neither lose nor repeat one. Nobody ever shortens the file.
+To give an order, a process appends a line of JSON under a lock, and returns when it is on the disk. The crawl reads
+on from its last position, and journals each order's result together with its effects (`Obeyed`), so that a kill
+neither loses nor repeats an order. The file is never truncated.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from evercrawl.store.disk.trouble import in_words
 FILE: Final = "orders.jsonl"
 FORGET: Final = "forget"
 MASK: Final = "~"
-"""Stands in the place of each byte that was forgotten."""
+"""Replaces each byte that was forgotten."""
 LINE_BYTES: Final = 1 << 16
-"""A line that is longer is no order."""
+"""Maximum length of a valid line."""
 PIECE_BYTES: Final = 4 * LINE_BYTES
-"""So much is read at once."""
+"""Number of bytes read at once."""
 _TOO_LONG: Final = f"a line of more than {LINE_BYTES} bytes"
 _MODE: Final = 0o600
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
@@ -43,18 +43,18 @@ class CrawlOrder(msgspec.Struct, frozen=True, omit_defaults=True):
     Attributes
     ----------
     id, at, by
-        A name of its own, when it was given (s since the epoch, by the giver's clock), and who gave it.
+        A unique id, the time of the order (s since the epoch, by the giver's clock), and who gave it.
     do
-        What is to be done: "seed", "check", "pause", "resume", "exclude", "include", "boost", "set" or `FORGET`. A
-        crawl refuses what it does not know.
+        The verb: "seed", "check", "pause", "resume", "exclude", "include", "boost", "set" or `FORGET`. A crawl
+        refuses unknown verbs.
     urls
-        Of a seed or a check; of `FORGET` also hosts and expressions.
+        URLs of a seed or a check; for `FORGET` also hosts and expressions.
     pattern, lift
-        Of a rule or a boost, and whether that rule or boost, or the key of a section, is to go.
+        Expression of a rule or a boost; whether that rule or boost, or the key of a section, should be removed.
     factor, lasts_s
-        Of a boost: how many times as much pages count, and for how long, 0 for no end.
+        Factor of a boost on the worth of pages, and its duration, 0 for no end.
     name, values
-        Of a setting, or of a key of a section, such as site."example.org".delay_s.
+        Name and values of a setting, or of a key of a section, such as site."example.org".delay_s.
     """
 
     do: str
@@ -72,7 +72,7 @@ class CrawlOrder(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class OrderLine:
-    """A line of the file: where it ends, and its order, or what is wrong with it."""
+    """A line of the file: the offset of its end, and its order, or what is wrong with it."""
 
     upto: int
     order: CrawlOrder | None
@@ -80,29 +80,29 @@ class OrderLine:
 
 
 class OrderSource(Protocol):
-    """Where a crawl reads orders."""
+    """Interface from which a crawl reads orders."""
 
     def distrusted(self) -> str:
-        """Return why nothing is to be read, as a sentence; "" where there is no reason."""
+        """Return a sentence why nothing may be read; "" if there is no reason."""
         ...
 
     def size(self) -> int:
-        """Return how many bytes there are."""
+        """Return the number of bytes."""
         ...
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return up to so many bytes from an offset on."""
+        """Return up to `size` bytes from an offset on."""
         ...
 
 
 class OrderFile:
-    """The file of orders of a crawl directory, as the crawl reads it."""
+    """The file of orders in a crawl directory, as the crawl reads it."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
 
     def distrusted(self) -> str:
-        """Return why nothing is to be read: who may write there may steer the crawl."""
+        """Return why nothing may be read: whoever can write to the file can steer the crawl."""
         try:
             about = os.lstat(self._path)
         except OSError:
@@ -116,19 +116,19 @@ class OrderFile:
         return ""
 
     def size(self) -> int:
-        """Return how many bytes there are."""
+        """Return the number of bytes."""
         try:
             return self._path.stat().st_size
         except OSError:
             return 0
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return up to so many bytes from an offset on."""
+        """Return up to `size` bytes from an offset on."""
         return read_piece(self._path, offset, size)
 
 
 def named(order: CrawlOrder, at: float, by: str) -> CrawlOrder:
-    """Return an order with an id of its own, when it is given and by whom."""
+    """Return an order with a new id, its time and its giver."""
     return msgspec.structs.replace(order, id=secrets.token_hex(8), at=at, by=by)
 
 
@@ -138,7 +138,7 @@ def line_of(order: CrawlOrder) -> bytes:
     Raises
     ------
     ConfigError
-        It is longer than a line may be.
+        It exceeds the maximum length of a line.
 
     Examples
     --------
@@ -157,9 +157,9 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
     Raises
     ------
     ConfigError
-        The file is one that a crawl would not read.
+        A crawl would refuse to read the file.
     StoreError
-        It cannot be written.
+        The file cannot be written.
     """
     path, lines = directory / FILE, b"".join(line_of(order) for order in orders)
     if trouble := OrderFile(directory).distrusted():
@@ -177,7 +177,7 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
 
 
 def _write(fd: int, lines: bytes, folder: Path | None) -> int:
-    """Append whole lines or nothing, behind a line end of its own where a crash left a part of a line."""
+    """Append complete lines or nothing; begin with a line end if a crash left an incomplete line."""
     size = os.fstat(fd).st_size
     if size and os.pread(fd, 1, size - 1) != b"\n":
         lines = b"\n" + lines
@@ -200,9 +200,9 @@ def _write(fd: int, lines: bytes, folder: Path | None) -> int:
 
 
 def lines_from(source: OrderSource, offset: int) -> Iterator[OrderLine]:
-    """Yield the next lines from an offset on, of one piece of the file; a line that has no end yet is left for later.
+    """Yield the lines in the next piece of the file, from an offset on; an incomplete last line is left for later.
 
-    What is longer than a line may be is reported piece by piece.
+    Lines beyond the maximum length are reported piece by piece.
     """
     data = source.read(offset, PIECE_BYTES)
     *lines, last = data.split(b"\n")
@@ -218,7 +218,7 @@ def lines_from(source: OrderSource, offset: int) -> Iterator[OrderLine]:
         passed = offset
     if len(last) >= LINE_BYTES:
         yield OrderLine(offset + len(last), None, _TOO_LONG)
-    elif offset > passed:  # empty lines
+    elif offset > passed:  # only empty lines
         yield OrderLine(offset, None)
 
 
@@ -233,7 +233,7 @@ def _read(line: bytes, upto: int) -> OrderLine:
 
 
 def words_masked(data: bytes, name: str) -> bytes:
-    r"""Return the lines of a file with the words of one order written over, each line as long as before.
+    r"""Return the lines of a file with the words of one order masked; the length of each line is unchanged.
 
     >>> words_masked(b'{"do":"forget", "id":"1","urls":["/a/"]}\n', "1")
     b'{"do":"forget","id":"1","urls":["~~~"]} \n'
@@ -244,19 +244,19 @@ def words_masked(data: bytes, name: str) -> bytes:
         if order is not None and order.id == name:
             masks = tuple(MASK * (len(msgspec.json.encode(word)) - 2) for word in order.urls)
             masked = msgspec.json.encode(msgspec.structs.replace(order, urls=masks))
-            if len(masked) > len(line):  # as where somebody left out fields that we write
+            if len(masked) > len(line):  # e.g. because somebody left out fields that we write
                 masked = msgspec.json.encode(CrawlOrder(order.do, id=order.id, urls=(MASK,)))
             lines[number] = masked.ljust(len(line))[: len(line)]
     return b"\n".join(lines)
 
 
 def is_masked(order: CrawlOrder) -> bool:
-    """Whether the words of an order were written over, as those of one to forget are when it is carried out."""
+    """Return whether the words of an order are masked, as for an executed order to forget."""
     return bool(order.urls) and all(word and not word.strip(MASK) for word in order.urls)
 
 
 def ends_with(source: OrderSource, upto: int, last: str) -> bool:
-    """Whether the line that ends at `upto` has the id `last`, as it has unless somebody put another file there."""
+    """Return whether the line that ends at `upto` has the id `last`; if not, the file was replaced."""
     if source.size() < upto:
         return False
     if not upto or not last:

@@ -1,4 +1,4 @@
-"""Which page first had each content, by its digest."""
+"""The page that first had each content, by its digest."""
 
 from typing import Any
 
@@ -11,12 +11,12 @@ from evercrawl.types import NO_SLOT, Outcome, Slots
 
 
 class Originals:
-    """Digest -> slot of the page that had this content when it was last noted; it may have other content by now.
+    """Map from digest to the slot of the page that had this content when last noted; it may have changed since.
 
     Attributes
     ----------
     moved_bytes
-        How much of the slots lies in a file (`arrays/shelf.py`).
+        Number of bytes of the slots that are in a file (`arrays/shelf.py`).
 
     Examples
     --------
@@ -33,19 +33,19 @@ class Originals:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Return the memory in use, in bytes."""
         return self._digests.nbytes + self._digests.known * self._slots.itemsize - self.moved_bytes
 
     def reserved(self) -> tuple[NDArray[Any], int]:
-        """Return all slots, and how many are in use."""
+        """Return all slots, and the number in use."""
         return self._slots, self._digests.known
 
     def note(self, digest: int, slot: int) -> None:
-        """Take note that a page has this content, and is no copy."""
+        """Record that a page has this content, and is not a copy."""
         self._slots[self._digests.intern_one(digest)] = slot
 
     def find(self, digest: int) -> int:
-        """Return the slot noted last; NO_SLOT where none was."""
+        """Return the slot recorded last; NO_SLOT if there is none."""
         number = self._digests.find_one(digest)
         return NO_SLOT if number is None else int(self._slots[number])
 

@@ -1,11 +1,11 @@
-"""One crawl directory, opened: lock, journal, state and archive, repaired where a crash tore them.
+"""A crawl directory, opened: lock, journal, state and archive, with repair of the traces of a crash.
 
-What a crash can leave behind, and what opening does about it:
+A crash can leave the following traces:
 
-* a torn end of the journal: cut; those events were never acknowledged
-* archive records that no event names: cut; their pages are fetched again, so no record is doubled
-* an event whose record is not whole (a damaged disk): the page counts as never fetched again (`Lost`)
-* derived files (`known.bin`, `urls.log`) behind or ahead of the snapshot: cut, or made again from the journal
+* a torn end of the journal: it is cut; those events were never acknowledged
+* archive records that no event names: they are cut; their pages are fetched again, so no record is duplicated
+* an event whose record is incomplete (a damaged disk): the page counts as never fetched (`Lost`)
+* derived files (`known.bin`, `urls.log`) that do not match the snapshot: they are cut, or rebuilt from the journal
 """
 
 from __future__ import annotations
@@ -48,28 +48,28 @@ if TYPE_CHECKING:
 __all__ = ["COPY", "FILE", "FORMAT", "SHARED_FORMAT", "Birth", "Partition", "Scheme", "is_crawl"]
 
 FORMAT: Final = 2
-"""Of the directory; those of format 1 have no secret, and so public hashes."""
+"""Version of the directory's format; directories of version 1 have no secret, so that their hashes are public."""
 SHARED_FORMAT: Final = 3
-"""Of a directory that is one of several partitions: who does not know of the others must not crawl it."""
+"""Version of the directory of one of several partitions: older programs, which would ignore the others, refuse it."""
 FILE: Final = "crawl.json"
 PARTED: Final = "cluster.json"
-"""What a directory has in which a crawl in several partitions is."""
+"""File in the directory of a crawl in several partitions."""
 COPY: Final = "crawl-copy.json"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LATEST_S: Final = 1e11
 KEY: Final = "crawl.key"
-"""The secret once more: of all that those two say, nothing else could tell it."""
+"""A further copy of the secret, because nothing else could restore it if the two other files were lost."""
 
 
 class SwitchProgress(msgspec.Struct, array_like=True, frozen=True):
-    """How far a switch to another scheme had come that was asked to end.
+    """How far an interrupted switch to another scheme has come.
 
     Attributes
     ----------
     events, upto
-        How much of its work was done, by its own count, and how many events there were before it.
+        Number of completed steps, and number of events before the switch.
     sequence
-        How many there were when it ended: where there are others, or fewer, the next start begins anew.
+        Number of events at the interruption; if the number differs, the next start begins again.
     """
 
     events: int
@@ -78,22 +78,22 @@ class SwitchProgress(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Birth(msgspec.Struct):
-    """What a crawl directory says of itself: version of its format, the crawl's id and when it was made.
+    """Content of `crawl.json`: version of the format, id and time of creation of the crawl, and what follows.
 
     Attributes
     ----------
     scheme
-        How importance is learned; while it is being switched to another, still as before.
+        The scheme of importance; during a switch, still the old one.
     begun
-        How it was learned at first, where it has been switched since; with that the fold of the journal begins.
+        The first scheme, if it was switched since; the fold of the journal begins with it.
     unfinished
-        Whether a switch was begun and has not ended; be it to the very scheme that `scheme` still names.
+        Whether a switch was begun and has not ended, even to the same scheme as `scheme`.
     judged
-        How far it had come, if it was asked to end and nothing has happened since.
+        How far an interrupted switch has come, if nothing has happened since.
     secret
-        Under which strangers' texts are hashed, in hexadecimal digits; see `Hasher`. Never shown.
+        The key of hashes of foreign texts, in hexadecimal digits; see `Hasher`. Never shown.
     share
-        Which partition of a crawl it is, where there are others.
+        Which partition of the crawl this is, if there are others.
     """
 
     format: int
@@ -107,7 +107,7 @@ class Birth(msgspec.Struct):
     share: Share | msgspec.UnsetType = msgspec.UNSET
 
     def __post_init__(self) -> None:
-        """See that there is a secret where the format has one, and that the id, which is in names of files, is one."""
+        """Check the secret, the share, the time, and the id, which is part of file names."""
         if self.format <= SHARED_FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
             raise ValueError("its secret is not one")
         if (self.format == SHARED_FORMAT) != isinstance(self.share, Share):
@@ -116,22 +116,22 @@ class Birth(msgspec.Struct):
             raise ValueError("its id or the instant at which it was made is none")
 
     def __repr__(self) -> str:
-        """Return which crawl this is, without its secret."""
+        """Return format, id and time of creation, without the secret."""
         return f"Birth(format={self.format}, id={self.id!r}, made_at={self.made_at})"
 
     @property
     def hasher(self) -> Hasher:
-        """Return the hashes of the crawl."""
+        """Return the hasher of the crawl."""
         return Hasher(bytes.fromhex(self.secret))
 
     @property
     def first(self) -> Scheme:
-        """Return how importance was learned when the crawl began."""
+        """Return the scheme with which the crawl began."""
         return self.begun or self.scheme
 
 
 def write_birth(disk: Disk, birth: Birth) -> None:
-    """Write it twice: the file is small, and without it nothing else can be understood."""
+    """Write it twice: the file is small, and nothing else can be understood without it."""
     for name in (FILE, COPY):
         disk.replace(name, [msgspec.json.encode(birth)], private=True)
     if birth.secret:
@@ -139,17 +139,17 @@ def write_birth(disk: Disk, birth: Birth) -> None:
 
 
 def is_crawl(directory: Path) -> bool:
-    """Whether a crawl was ever started in `directory`."""
+    """Return whether a crawl was ever started in `directory`."""
     return (directory / FILE).is_file() or (directory / COPY).is_file()
 
 
 def see_single(directory: Path) -> None:
-    """See that a directory is not that of a crawl in several partitions, which has each of them in a folder below.
+    """Check that a directory is not that of a crawl in several partitions, each of which has a folder below.
 
     Raises
     ------
     ConfigError
-        It is; nothing may be written beside them.
+        It is; nothing may be written beside the partitions.
     """
     if (directory / PARTED).is_file() and not is_crawl(directory):
         raise ConfigError(
@@ -159,15 +159,15 @@ def see_single(directory: Path) -> None:
 
 
 def crawl_id(directory: Path) -> str:
-    """Return the id of the crawl in `directory`; "" where none can be read.
+    """Return the id of the crawl in `directory`; "" if it cannot be read.
 
-    Every crawl has another, also one that took the place of a crawl that was removed.
+    Every crawl has its own id, including one that replaced a removed crawl.
     """
     return _id_in(lambda name: (directory / name).read_bytes())
 
 
 def birth_id(disk: Disk) -> str:
-    """Return the id of the crawl on a disk; "" where none can be read."""
+    """Return the id of the crawl on a disk; "" if it cannot be read."""
     return _id_in(lambda name: disk.read(name, 0, disk.size(name)))
 
 
@@ -179,30 +179,30 @@ def _id_in(read: Callable[[str], bytes]) -> str:
 
 
 class Partition:
-    """The hosts of one crawl and all that is remembered of them.
+    """The state and files of one crawl, or of one of its partitions.
 
     Parameters
     ----------
     secret
-        Under which a new crawl hashes what strangers choose, 16 bytes: that of others with which it shares URLs. By
-        default it is drawn.
+        Key of a new crawl's hashes of foreign texts, 16 bytes: that of the crawls with which it shares URLs; random
+        by default.
     share
         Which partition of a crawl a new directory is; None for a crawl of its own.
 
     Attributes
     ----------
     random
-        Draws bytes.
+        Returns random bytes.
     hasher
         Hashes under the secret of the crawl.
     repairs
-        Sentences on what opening had to mend; empty after a clean stop.
+        Sentences about repairs at opening; empty after a clean stop.
     new
-        Whether there was no crawl before.
+        Whether the crawl is new.
     forgotten_stamp
-        As `forgotten.stamp` was when it was opened.
+        Value of `forgotten.stamp` at opening.
     skipped
-        Events of the journal that are set aside; none unless it was opened `forgiving`.
+        Events of the journal that are skipped; none unless opened `forgiving`.
     """
 
     def __init__(
@@ -252,7 +252,7 @@ class Partition:
             raise
 
     def _finish_forgetting(self, writable: bool) -> None:
-        """Carry out what was begun, before anything of the directory is read."""
+        """Complete an interrupted forgetting, before anything else in the directory is read."""
         if not forgetting.unfinished(self.disk):
             return
         if not writable:
@@ -271,7 +271,7 @@ class Partition:
         share: Share | None,
     ) -> Birth:
         data = self.disk.read(FILE, 0, self.disk.size(FILE))
-        lost = not data and bool(self.disk.names("journal-"))  # this file is written before any other
+        lost = not data and bool(self.disk.names("journal-"))  # this file is written before all others
         self.new = not data and not lost
         if data or lost:
             return self._known_birth(data, writable)
@@ -287,7 +287,7 @@ class Partition:
         return birth
 
     def _known_birth(self, data: bytes, writable: bool) -> Birth:
-        """Return what the file says, or its copy, where it is damaged or lost."""
+        """Return the content of the file, or of its copy if the file is damaged or lost."""
         copy = self.disk.read(COPY, 0, self.disk.size(COPY))
         try:
             birth = json_of(data, Birth)
@@ -325,7 +325,7 @@ class Partition:
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
             self._lost_end = True
-            if writable:  # once the journal has grown past it again, it would look as if it fitted
+            if writable:  # once the journal has grown past it again, it would seem to fit
                 self.disk.remove(loaded.name)
             loaded = None
         if writable:
@@ -343,7 +343,7 @@ class Partition:
             self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back
 
     def _fold_on(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool, now: float) -> None:
-        """Fold, and where our own code fails on an event begin again without that, if that is borne."""
+        """Fold; if our own code fails on an event and that is tolerated, start again without the event."""
         while True:
             try:
                 return self._fold(loaded, writable, fold_all)
@@ -388,10 +388,10 @@ class Partition:
         if loaded is not None:
             see_references(self.state, loaded.name)
         self.state.forget_pages()
-        self.state.cashbook.saved = self.state.folded = None  # what is folded from now on is in no snapshot
+        self.state.cashbook.saved = self.state.folded = None  # no snapshot contains what is folded from now on
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
-        if given_up:  # the archive was cut in between
+        if given_up:  # the archive was cut meanwhile
             self._archive_end = max((where.end for _, _, where in self._named()), default=ArchiveEnd())
 
     def _empty_post(self) -> PostBook | None:
@@ -399,7 +399,7 @@ class Partition:
         return PostBook(Ownership(share, self.hasher, self._site)) if isinstance(share, Share) else None
 
     def empty_state(self) -> State:
-        """Return a state like this crawl's before its first event, which writes nothing: to fold the journal anew."""
+        """Return an empty state for this crawl that writes nothing, for folding the journal again."""
         state = State(
             self.disk, self.birth.made_at, self.hasher, self._site, self.journal.read,
             scheme=self.birth.first, writable=False, post=self._empty_post(),
@@ -409,30 +409,30 @@ class Partition:
 
     @property
     def scheme(self) -> Scheme:
-        """Return how importance is learned, by the journal: where a switch was begun and not ended, as it would be."""
+        """Return the scheme of importance according to the journal; during an unfinished switch, the new one."""
         return self.state.scheme
 
     @property
     def unswitched(self) -> bool:
-        """Whether a switch to another scheme was begun and has not ended, so that not all of the history is settled."""
+        """Return whether a switch to another scheme is unfinished, so that part of the history is not settled."""
         return self.birth.unfinished or self.state.scheme != self.birth.scheme
 
     def switching(self, now: float, goal: Scheme) -> None:
-        """Begin to switch to another scheme; until `switched`, whoever opens the crawl knows of it."""
+        """Begin to switch to another scheme; until `switched`, everyone who opens the crawl knows of it."""
         self._switch(None)
         self.remember(Switched(now, goal))
 
     def pause_switch(self, events: int, upto: int) -> None:
-        """Note how far a switch has come that ends here; all that it moved is on the disk. As in `SwitchProgress`."""
+        """Record how far an interrupted switch has come, as in `SwitchProgress`; all its changes are on the disk."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
         self._switch(SwitchProgress(events, upto, self.journal.sequence))
 
     def resume_switch(self, goal: Scheme) -> SwitchProgress | None:
-        """Return how far a switch to a scheme had come, from where it may go on; None where it has to begin anew."""
+        """Return how far a switch to a scheme has come, so that it can continue; None if it must start again."""
         judged = self.birth.judged
         if judged is None or self.state.scheme != goal or self.journal.sequence != judged.sequence:
             return None
-        self._switch(None)  # what is moved from now on is not counted until it ends
+        self._switch(None)  # changes from now on are counted only when it is interrupted or ends
         return judged
 
     def _switch(self, judged: SwitchProgress | None) -> None:
@@ -440,7 +440,7 @@ class Partition:
         self._write(self.birth)
 
     def switched(self) -> None:
-        """Make the scheme that the journal ends with the crawl's; all that the switch moved is on the disk."""
+        """Make the journal's last scheme the crawl's; all changes of the switch are on the disk."""
         assert self.journal.written == self.journal.sequence, "a switch ends with a commit"
         birth, scheme = self.birth, self.state.scheme
         self.birth = Birth(
@@ -457,10 +457,10 @@ class Partition:
                 yield pointer, event, where
 
     def _mend_archive(self, now: float) -> None:
-        """Make the archive end where the journal says it does, one way or the other."""
+        """Make the end of the archive agree with the journal, by cutting the archive or giving up records."""
         end = self.archive.end
         if end > self._archive_end:
-            if self._lost_end:  # what was acknowledged then is in the archive, though nothing names it any more
+            if self._lost_end:  # acknowledged records are in the archive, although the journal no longer names them
                 keep_archive_end(self.disk, self.archive, self._archive_end)
             self.archive.cut(*self._archive_end)
             self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")
@@ -475,7 +475,7 @@ class Partition:
             else:
                 broken.add(where)
         self.archive.cut(*whole_end)
-        if not self.archive.segments():  # elsewhere there may be copies of those that were here: no name comes again
+        if not self.archive.segments():  # copies of old segments may exist elsewhere, so names must not repeat
             self.archive.cut(self._archive_end.segment + 1, 0)
         self._archive_end = whole_end
         lost = self.give_up(broken, now, "the archive ends before its record")
@@ -483,9 +483,9 @@ class Partition:
             self.repairs.append(f"the archive had lost {len(broken)} records; their pages will be fetched again")
 
     def give_up(self, broken: set[Pointer], now: float, why: str) -> list[Lost]:
-        """Write down, for good, that these records of the archive are gone; return what was written.
+        """Record durably that these archive records are gone; return the events written.
 
-        Pages whose newest content was in them are to be fetched again: their own, and those that had the same.
+        Pages whose newest content was in them must be fetched again, including pages with the same content.
         """
         state, found, lost_at = self.state, list[Lost](), set[int]()
         for pointer, event, where in self._named():
@@ -506,40 +506,41 @@ class Partition:
 
     @property
     def archive_end(self) -> ArchiveEnd:
-        """Return segment and size at which the archive ended by the journal, when this was opened."""
+        """Return segment and size of the archive's end according to the journal, at opening."""
         return self._archive_end
 
     def tell(self, socket: str) -> None:
-        """Say in the lock file where this process listens."""
+        """Record in the lock file where this process listens."""
         if self._lock is not None:
             self._lock.tell(socket)
 
     def remember(self, event: Event, held: Visit | None = None) -> int:
-        """Journal an event whose discoveries are admitted, and fold it; return its pointer. Not yet acknowledged.
+        """Append an event to the journal and fold it; return its pointer.
 
-        `held` is the event that `links` points to, where it is at hand.
+        The discoveries of the event must be admitted. It is acknowledged only by a later commit.
+        `held` is the event that `links` points to, if it is at hand.
         """
         pointer = self.journal.append(event)
         folding.fold(self.state, event, folding.Place(pointer, held=held))
         return pointer
 
     async def snapshot(self, commit: Callable[[], Awaitable[None]], offload: Callable[..., Awaitable[Any]]) -> str:
-        """Write a snapshot while the crawl goes on; see `evercrawl.store.snapshots.snapshot.write`."""
+        """Write a snapshot while the crawl continues; see `evercrawl.store.snapshots.snapshot.write`."""
         while not self.state.cashbook.audit_some():
-            await offload(_nothing)  # whatever else there is to do comes first
+            await offload(_nothing)  # let other pending work go first
         return await snapshot.write(self.state, self.journal, self._log, self.disk, self.archive.end, commit, offload)
 
     def flush(self) -> None:
-        """Write what the derived files are behind; they may be made again from the journal, so nothing is synced."""
+        """Write pending data of derived files; they can be rebuilt from the journal, so nothing is synced."""
         self.state.known.flush()
         self.state.urls.flush()
 
     def index_archive(self, current: bool = True, read_bytes: int | None = None) -> None:
-        """Write the CDXJ index of every segment that has grown since; see `Archive.index`."""
+        """Write the CDXJ index of every segment that has grown; see `Archive.index`."""
         self.archive.index(current=current, read_bytes=read_bytes)
 
     def close(self) -> None:
-        """Let the directory go; what is not committed is lost."""
+        """Release the directory; uncommitted events are lost."""
         with contextlib.suppress(AttributeError):
             self.disk.close()
         if self._lock is not None:

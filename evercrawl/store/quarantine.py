@@ -1,8 +1,8 @@
-"""URLs on which the crawl's own code failed: what failed, and which of them are set aside.
+"""URLs on which evercrawl's own code failed, the failures, and the URLs that are set aside for that.
 
-A page is data from a stranger, and code that reads it has faults. The first fault on a URL costs that one visit. The
-second sets the URL aside, so that no page can end a crawl again and again. The list outlives the process; another
-version of evercrawl begins an empty one, since its code may be mended.
+Pages are foreign data, and code that reads them has faults. The first fault on a URL costs that one visit. The second
+sets the URL aside, so that no page can end a crawl repeatedly. The list outlives the process; another version of
+evercrawl starts with an empty list, because its code may be fixed.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ __all__ = ["ENOUGH", "ERROR_LOG", "QUARANTINE_FILE", "Quarantine", "set_aside"]
 QUARANTINE_FILE: Final = "quarantine.json"
 ERROR_LOG: Final = "errors.log"
 ENOUGH: Final = 2
-"""Faults of one kind after which a URL is set aside."""
+"""Number of faults of one kind after which a URL is set aside."""
 MOST_URLS: Final = 10_000
-"""URLs that are remembered; beyond, those that failed first are forgotten."""
+"""Maximum number of remembered URLs; beyond it, those that failed first are forgotten."""
 MOST_LOG_BYTES: Final = 8 << 20
 _TOLD_CHARS: Final = 200
 
 
 class Faults(msgspec.Struct):
-    """How often judging an answer of a URL failed, how often applying one did, and the last failure in words."""
+    """How many times judging an answer of a URL failed, applying one failed, and the last failure."""
 
     judging: int = 0
     applying: int = 0
@@ -45,7 +45,7 @@ class Faults(msgspec.Struct):
 
     @property
     def aside(self) -> bool:
-        """Whether that is enough to set the URL aside."""
+        """Return whether the URL is set aside."""
         return self.judging >= ENOUGH or self.applying >= ENOUGH
 
 
@@ -55,12 +55,12 @@ class _Kept(msgspec.Struct):
 
 
 class Quarantine:
-    """What failed on which URL.
+    """The failures of each URL.
 
     Parameters
     ----------
     disk
-        Where list and log are kept; without one every fault is raised again at once, as simulated worlds need it.
+        Where list and log are stored; if None, every fault is raised at once, as simulated worlds need it.
     tell
         Called with a sentence for people whenever a URL is set aside.
 
@@ -76,30 +76,29 @@ class Quarantine:
         self._urls = _read(disk) if disk is not None else {}
 
     def holds(self, url: str) -> bool:
-        """Whether a URL is set aside: it is not to be asked for, nor its answer to be read."""
+        """Return whether a URL is set aside: it must not be requested, and its answer not be read."""
         return bool(self._urls) and url in self._urls and self._urls[url].aside
 
     def judging(self, url: str, error: Exception, now: float) -> str:
-        """Take note that judging an answer of `url` failed; return what to say of it.
+        """Record that judging an answer of `url` failed; return a sentence about it.
 
         Raises
         ------
         Exception
-            `error` itself, where it is not the URL's: without a disk, and for what people, disks or too little memory
-            cause.
+            `error` itself if there is no disk, or if a person, a disk or lack of memory is the cause.
         """
         return self._failed((url,), "judging", error, now)
 
     def unreadable(self, url: str, trace: str, now: float) -> None:
-        """Take note that reading a body failed, elsewhere perhaps, with this traceback; raises as `judging` does."""
+        """Record that reading a body failed, maybe in another process, with a traceback; raise as `judging` does."""
         self._failed((url,), "judging", AssertionError(trace.rstrip().rpartition("\n")[2]), now, trace)
 
     def applying(self, urls: Sequence[str], error: Exception, now: float) -> str:
-        """Take note that what these URLs' answers teach could not be applied; raises as `judging` does."""
+        """Record that the lessons of these URLs' answers could not be applied; raise as `judging` does."""
         return self._failed(urls, "applying", error, now)
 
     def apart(self, urls: Sequence[str]) -> list[range]:
-        """Return consecutive ranges of `urls` to be applied together: each URL that failed in company stands alone.
+        """Return consecutive ranges of `urls` to be applied together; URLs that failed in a group stand alone.
 
         Examples
         --------
@@ -111,7 +110,7 @@ class Quarantine:
         return [range(begin, end) for begin, end in pairwise(ends)]
 
     def applied(self, urls: Sequence[str]) -> None:
-        """Take note that these were applied: a URL that failed in company is not to blame, if it was alone now."""
+        """Record that these were applied; a URL that failed in a group and now succeeded alone is cleared."""
         if self._urls and len(urls) == 1 and (faults := self._urls.get(urls[0])) is not None and faults.applying:
             faults.applying = 0
             if not faults.judging:
@@ -137,7 +136,7 @@ class Quarantine:
 
     def _write(self) -> None:
         assert self._disk is not None
-        with contextlib.suppress(NoRoomError):  # it holds in this process all the same
+        with contextlib.suppress(NoRoomError):  # the list still holds in this process
             self._disk.replace(QUARANTINE_FILE, [msgspec.json.encode(_Kept(__version__, self._urls))])
 
     def _log(self, urls: Sequence[str], step: str, trace: str, now: float) -> None:
@@ -152,12 +151,12 @@ class Quarantine:
 
 
 def set_aside(disk: Disk) -> dict[str, str]:
-    """Return the URLs of a crawl directory that are set aside, and why."""
+    """Return the URLs of a crawl directory that are set aside, with reasons."""
     return {url: faults.why for url, faults in _read(disk).items() if faults.aside}
 
 
 def _read(disk: Disk) -> dict[str, Faults]:
-    """Return what is kept; {} where that is nothing, damaged, or another version's."""
+    """Return the stored list; {} if it is missing, damaged, or of another version."""
     try:
         kept = json_of(disk.read(QUARANTINE_FILE, 0, disk.size(QUARANTINE_FILE)), _Kept)
     except (msgspec.MsgspecError, UnicodeDecodeError):

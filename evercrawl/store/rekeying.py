@@ -1,4 +1,4 @@
-"""A secret for a crawl that was begun without one: from its next start on, what strangers choose is hashed under it."""
+"""Adds a secret to a crawl that has none; from its next start on, foreign texts are hashed under it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 def give_secret(disk: Disk, random: Callable[[int], bytes]) -> bool:
     """Give a crawl a secret, if it has none; return whether it had none. No process may use the directory.
 
-    The next start folds the journal from its beginning, by which all keys are made anew; snapshots and what policies
-    learned are left aside. A content keeps the digest that it has until its page is read again: then it is compared
-    by that digest, and has one under the secret from there on.
+    The next start folds the journal from its beginning with new keys; snapshots and learned data of policies are
+    discarded. Contents keep their digests until their pages are read again: then they are compared by the old digest,
+    and get one under the secret.
 
     Raises
     ------
     StoreError
-        What the directory says of itself is damaged.
+        The file crawl.json is damaged.
     """
     birth = read_birth(disk)
     if birth is None:

@@ -1,4 +1,4 @@
-"""What rendering the pages of each site has brought, as a fold over the visits that say so."""
+"""What rendering has brought for the pages of each site, as a fold over visits."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ import numpy as np
 from evercrawl.store.journal.events import RENDER_FAILED, RENDER_GAINED, RENDER_VAIN
 
 TRIED: Final = 3
-"""Renderings of a site that brought nothing, for each that brought something and one more, until it does not pay."""
+"""Number of useless renderings of a site, for each useful one and one more, after which rendering does not pay."""
 MOST_GAINED: Final = 8
-"""Renderings that brought something are counted up to here, so that a site which is another one now is soon known."""
+"""Maximum count of useful renderings, so that a change of the site is soon noticed."""
 MOST_SITES: Final = 10_000
-"""Of sites beyond, those are forgotten of which nothing was learned for longest."""
+"""Maximum number of sites; beyond it, those without news for longest are forgotten."""
 VERDICTS: Final = RENDER_GAINED | RENDER_VAIN | RENDER_FAILED
-_VAIN: Final = 4  # quarters, of which a page that fails counts one: that says more of the page than of its site
+_VAIN: Final = 4  # in quarters; a failed page counts one, because it tells more about the page than about its site
 _ROW: Final = np.dtype([("site", "<u4"), ("gained", "u1"), ("vain", "u1")])
 
 
 class SiteGain(NamedTuple):
-    """How many renderings of a site brought something, and how many nothing, in quarters.
+    """Number of useful renderings of a site, and of useless ones in quarters.
 
     Examples
     --------
@@ -33,14 +33,15 @@ class SiteGain(NamedTuple):
 
     @property
     def pays(self) -> bool:
-        """Whether the next rendering is likely to bring something, as far as those before it say."""
+        """Return whether the next rendering is likely to be useful, judged by those before."""
         return self.vain < _VAIN * TRIED * (1 + self.gained)
 
     def after(self, flags: int) -> SiteGain:
-        """Return the counts after one more visit, by the flags of its event.
+        """Return the counts after one more visit, from the flags of its event.
 
-        Both are bounded: a site where rendering never paid needs two gains until it does, one where it always did some
-        dozens of failures in a row until it does not. Beyond that bound a gain takes back what `TRIED` failures did.
+        Both are bounded: a site where rendering never paid needs two useful renderings to recover; one where it
+        always did needs dozens of useless ones in a row. Beyond the bound, a useful rendering offsets `TRIED` useless
+        ones.
 
         >>> gain = SiteGain()
         >>> for number in range(1000):
@@ -59,7 +60,7 @@ class SiteGain(NamedTuple):
 
 
 class RenderGains:
-    """What was learned of the sites of which a page was rendered.
+    """The counts of all sites with rendered pages.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class RenderGains:
         self._sites: dict[int, SiteGain] = {}
 
     def __len__(self) -> int:
-        """Return of how many sites something is known."""
+        """Return the number of sites with counts."""
         return len(self._sites)
 
     def of(self, site: int) -> SiteGain:
@@ -81,14 +82,14 @@ class RenderGains:
         return self._sites.get(site, _NOTHING)
 
     def learn(self, site: int, flags: int) -> None:
-        """Take in a visit that tells of a rendering."""
+        """Count a visit that reports a rendering."""
         gain = self._sites.pop(site, _NOTHING)
         self._sites[site] = gain.after(flags)
         if len(self._sites) > MOST_SITES:
             del self._sites[next(iter(self._sites))]
 
     def save(self) -> bytes:
-        """Return all of it, those first of which nothing was learned for longest."""
+        """Return all counts, beginning with the sites without news for longest."""
         rows = [(site, *gain) for site, gain in self._sites.items()]
         return np.array(rows, _ROW).tobytes()
 

@@ -1,4 +1,4 @@
-"""What a start takes up again: hosts that are left alone still, pages that are to be fetched or refreshed."""
+"""What a start resumes: hosts that must still be left alone, and pages to be fetched or refreshed."""
 
 from collections.abc import Iterable
 from typing import Any, Final
@@ -13,13 +13,13 @@ from evercrawl.types import Outcome, Slots
 
 _NONE: Final = np.zeros(0, np.uint32)
 _RETRIED: Final = np.array(sorted(RETRIED))
-_PIECE: Final = 1 << 14  # records that are looked at together: they stay in the processor's cache
+_PIECE: Final = 1 << 14  # records processed together, so that they fit the processor's cache
 
 
 def unanswered(state: State, hosts: list[int]) -> list[int]:
-    """Return those of `hosts` from which no answer came when they were last asked."""
+    """Return those of `hosts` that did not answer the last request."""
     rows = state.records.rows[: state.records.count]
-    if not len(rows):  # numpy would load its masked arrays to find nothing among nothing
+    if not len(rows):  # else numpy would load its masked arrays for an empty search
         return []
     rows = rows[rows["host"] == hosts[0]] if len(hosts) == 1 else rows[np.isin(rows["host"], hosts)]
     rows = rows[(rows["outcome"] != 0) & (rows["outcome"] != Outcome.REFUSED)]
@@ -29,9 +29,9 @@ def unanswered(state: State, hosts: list[int]) -> list[int]:
 
 
 def left_alone(state: State, now: float) -> dict[int, float]:
-    """Return the hosts that a start leaves alone, and until when: who did not answer may do so today.
+    """Return the hosts that a start must leave alone, and until when; silent hosts get another chance.
 
-    What a host asked for before it fell silent is kept to all the same.
+    A rest that a host asked for before it fell silent is still observed.
     """
     away = [host for host, until in state.away.items() if until > now]
     until = state.away | {host: state.wished.get(host, 0.0) for host in unanswered(state, away)}
@@ -41,8 +41,8 @@ def left_alone(state: State, now: float) -> dict[int, float]:
 def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
     """Return the slots to be fetched now, and the visited ones in order of last visit, for their refresh.
 
-    To be fetched are those of `named` whose visits failed, those never visited in order of discovery, and
-    those whose last visit may end otherwise today: no request was made, no answer came, or the host was in trouble.
+    To be fetched are those of `named` whose visits failed, those never visited in order of discovery, and those whose
+    last visit may end differently today: no request was made, no answer came, or the host was in trouble.
     """
     count = state.known.count
     fresh = np.flatnonzero(state.table.record[:count] & np.uint32(NO_RECORD)).astype(np.uint32)
@@ -53,7 +53,7 @@ def to_try(state: State, named: Slots = _NONE) -> tuple[Slots, Slots]:
 
 
 def to_try_of(state: State, slots: Slots) -> tuple[Slots, Slots]:
-    """Return the same of some known pages alone."""
+    """Return the same for some known pages only."""
     slots = slots[~state.forgotten.mask(slots)]
     cells = state.table.record[slots]
     unread = (cells & np.uint32(NO_RECORD)) != 0
@@ -61,7 +61,7 @@ def to_try_of(state: State, slots: Slots) -> tuple[Slots, Slots]:
 
 
 def _sorted(fresh: Slots, pieces: Iterable[NDArray[Any]], named: Slots) -> tuple[Slots, Slots]:
-    """Return the slots to be fetched now, those of pages never visited among them, and those to be refreshed."""
+    """Return the slots to be fetched now, including those of `fresh`, and those to be refreshed."""
     first, again, seen, visited = [_NONE], [_NONE], [_NONE], [_NONE]
     for rows in pieces:
         outcome, slots = rows["outcome"], rows["slot"]

@@ -1,42 +1,43 @@
-"""How importance is learned in a crawl, as far as the store has to know: what cash is, and what is kept of a page."""
+"""The scheme of importance, as far as it affects the store: what cash is, and what is kept of a page."""
 
 from typing import Final
 
 import msgspec
 
 NETWORK: Final = "/"
-"""What the names of sites have in them that are networks of addresses, and those of no others."""
+"""Character in the names of sites that are networks of addresses, and of no others."""
 
 
 class Scheme(msgspec.Struct, frozen=True):
-    """How importance is learned; whoever changes it has to begin anew with the cash (`events.Switched`).
+    """The scheme of importance; a change of it resets the cash (`events.Switched`).
 
     Attributes
     ----------
     name
-        In the catalogue.
+        Name in the catalogue.
     handout
         Whether the virtual page spends; see `Accounts`.
     internal
         Weight of a link within a site.
     window
-        What of the history counts, by its name in the catalogue; "" where the scheme has no windows, or where the crawl
-        was begun before there was a choice.
+        The part of the history that counts, by its name in the catalogue; "" if the scheme has no windows, or the
+        crawl was begun before there was a choice.
     width
-        How many numbers are kept of a page beside history and mark.
+        Number of further numbers kept of each page, beside history and mark.
     trusted
-        Sites that have a source, in order; all where none is named.
+        Sites that have a source, in order; if empty, all have one.
     distrusted
-        Sites that have none in any case, in order.
+        Sites that never have a source, in order.
     tax
-        The part of a page's cash that goes to the virtual page rather than along its links.
+        The fraction of a page's cash that goes to the virtual page rather than along its links.
     convention
-        `tax`, or `link`: the virtual page is one more link of each page instead, and nothing is taxed.
+        `tax`; or `link`: the virtual page is an additional link of each page, and nothing is taxed.
     virtual
-        Where the virtual page spends: `sites` get equal parts, or `pages` do, or known pages get what they are wanted
+        Where the virtual page spends: equal parts for `sites` or `pages`, or by how much known pages are wanted
         (`focused`).
     in_turn
-        Whether it spends in its turn, like other pages, rather than at once; see `Accounts`.
+        Whether it keeps its cash until its turn comes, like other pages, rather than spending at once; see
+        `Accounts`.
 
     Examples
     --------
@@ -59,9 +60,9 @@ class Scheme(msgspec.Struct, frozen=True):
     in_turn: bool = False
 
     def trusts(self, site: str) -> bool:
-        """Whether a site is given anything by the virtual page, or has a source where that does not spend.
+        """Return whether a site receives virtual cash, or has a source if the virtual page spends nothing.
 
-        A network of addresses that no seed names is given nothing: they cost next to nothing.
+        Networks of addresses that no seed names receive nothing, because they cost next to nothing.
 
         >>> Scheme().trusts("192.0.2.0/24")
         False

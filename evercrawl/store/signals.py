@@ -1,7 +1,7 @@
-"""What publishers say has changed, in a file of lines: the server writes it, the crawl follows it.
+"""Publishers' announcements of changes, in a file of lines that the server writes and the crawl follows.
 
-It is no part of the journal. A crawl reads it whole at its start: what it has visited since is no news any more, and
-all else is as new as it was. So a kill loses nothing, and the file may be shortened from its beginning.
+The file is not part of the journal. A crawl reads all of it at its start: announcements of pages visited since are
+outdated, and the others are still news. So a kill loses nothing, and the file may be shortened from its beginning.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "signals.jsonl"
 MOST_BYTES: Final = 16 << 20
-"""Of the file; beyond, the older half goes."""
+"""Maximum size of the file; beyond it, the older half is dropped."""
 MOST_URLS: Final = 200
-"""Of one line."""
+"""Maximum number of URLs in one line."""
 PIECE_BYTES: Final = 1 << 18
-"""So much is read at once."""
+"""Number of bytes read at once."""
 
 
 class Signal(msgspec.Struct, frozen=True):
-    """Pages that a publisher says have changed.
+    """Pages that a publisher announced as changed.
 
     Attributes
     ----------
     at
-        When it said so, s since the epoch, by the receiver's clock.
+        Time of the announcement, in seconds since the epoch, by the receiver's clock.
     via
         "indexnow" or "websub".
     urls
-        Normalised.
+        Normalised URLs.
     """
 
     at: float
@@ -47,31 +47,31 @@ class Signal(msgspec.Struct, frozen=True):
     urls: tuple[str, ...]
 
 
-_START: Final = 40  # bytes by which files are told apart: no line is shorter, and each has another instant
+_START: Final = 40  # bytes that identify a file: every line is at least as long, and has a different time
 _ENCODER: Final = msgspec.json.Encoder()
 _DECODER: Final = msgspec.json.Decoder(Signal)
 
 
 class SignalSource(Protocol):
-    """Where a crawl reads what publishers say."""
+    """Interface from which a crawl reads announcements."""
 
     def look(self) -> tuple[int, int]:
-        """Return which file it is, and how many bytes it has; (0, 0) where there is none that can be trusted."""
+        """Return the identity and the size of the file; (0, 0) if there is none that can be trusted."""
         ...
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return up to so many bytes from an offset on."""
+        """Return up to `size` bytes from an offset on."""
         ...
 
 
 class SignalFile:
-    """The file of a crawl directory."""
+    """The file of announcements in a crawl directory."""
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
 
     def look(self) -> tuple[int, int]:
-        """Return which file it is, and its size; who else may write there is not listened to."""
+        """Return the identity and the size of the file; a file that others can write to is not trusted."""
         try:
             about = os.lstat(self._path)
         except OSError:
@@ -82,12 +82,12 @@ class SignalFile:
         return about.st_ino ^ zlib.crc32(self.read(0, _START)), about.st_size
 
     def read(self, offset: int, size: int) -> bytes:
-        """Return up to so many bytes from an offset on."""
+        """Return up to `size` bytes from an offset on."""
         return read_piece(self._path, offset, size)
 
 
 def signals_in(data: bytes) -> tuple[list[Signal], int]:
-    r"""Return the signals of whole lines, and how many bytes these are; what is no signal is left out.
+    r"""Return the signals in complete lines, and the size of these lines in bytes; invalid lines are skipped.
 
     Examples
     --------
@@ -104,12 +104,12 @@ def signals_in(data: bytes) -> tuple[list[Signal], int]:
 
 
 def append_signals(directory: Path, signals: Sequence[Signal]) -> None:
-    """Write signals to the file; when it returns they are on the disk.
+    """Append signals to the file; they are on the disk on return.
 
     Raises
     ------
     StoreError
-        They cannot be written.
+        The file cannot be written.
     """
     path = directory / FILE
     lines = b"".join(
@@ -135,7 +135,7 @@ def append_signals(directory: Path, signals: Sequence[Signal]) -> None:
 
 
 def _shortened(path: Path, newer: bytes, lines: bytes) -> None:
-    """Put another file in its place, with the newer lines and these."""
+    """Replace the file by its newer lines followed by these."""
     beside = path.with_suffix(".new")
     fd = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     with os.fdopen(fd, "wb") as out:

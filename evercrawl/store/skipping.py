@@ -1,9 +1,9 @@
-"""Events that cannot be folded because evercrawl's own code fails on them: set aside, so that the crawl opens.
+"""Journal events on which evercrawl's own code fails; they are skipped, so that the crawl can be opened.
 
-A fault while the crawl runs costs one visit (`quarantine`), because nothing of it is in the journal. This is for an
-event that is there, and on which the code fails when the journal is read back. Of such an event only the URLs are taken
-that it made known, since later events count on their numbers. Which events these are is kept for good, so that every
-reader and every start comes to the same state; where the list is lost, the next start makes it again.
+A fault while the crawl runs costs one visit (`quarantine`), because the journal has nothing of it. This module is
+about events that are in the journal, and on which the code fails at replay. Of such an event only the URLs that it
+made known are folded, because later events count on their slots. The list of skipped events is stored, so that every
+reader and every start get the same state; if the list is lost, the next start rebuilds it.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ __all__ = ["MOST_SKIPPED", "SKIPPED_FILE", "SkippedEvents", "UnfoldedError"]
 
 SKIPPED_FILE: Final = "skipped.json"
 MOST_SKIPPED: Final = 100
-"""Events that are set aside; where there are more, something else is wrong."""
+"""Maximum number of skipped events; if there are more, something else is wrong."""
 _TOLD_CHARS: Final = 200
 
 
 class UnfoldedError(Exception):
-    """Our own code failed on an event, whose number is `number`; memory is to be made again without it."""
+    """Our own code failed on the event with the number `number`; memory must be rebuilt without it."""
 
     def __init__(self, event: Event, number: int) -> None:
         super().__init__(f"event {number} of the journal")
@@ -41,19 +41,19 @@ class UnfoldedError(Exception):
 
 
 class SkippedEvents:
-    """The events of one journal that are set aside.
+    """The skipped events of one journal.
 
     Parameters
     ----------
     disk
-        Of the crawl.
+        The crawl's disk.
     writable
-        Whether what is found is kept.
+        Whether new entries are stored.
 
     Attributes
     ----------
     why
-        Number of the event -> what went wrong.
+        Number of an event -> what went wrong.
     """
 
     def __init__(self, disk: Disk, *, writable: bool) -> None:
@@ -64,7 +64,7 @@ class SkippedEvents:
             self.why = json_of(data, dict[int, str])
 
     def reduced(self, event: Event, number: int) -> Event:
-        """Return an event as it is to be folded: itself, or what is left of one that is set aside."""
+        """Return the event to be folded: the event itself, or what remains of a skipped one."""
         if number not in self.why:
             return event
         if isinstance(event, Visit | Found | Obeyed) and event.found is not None and event.found.urls:
@@ -72,12 +72,12 @@ class SkippedEvents:
         return Noted(0.0, {})
 
     def add(self, failed: UnfoldedError, now: float) -> str:
-        """Set an event aside, and return that as a sentence.
+        """Skip an event from now on; return a sentence about that.
 
         Raises
         ------
         StoreError
-            It was set aside before, or there are too many.
+            It was skipped before, or there are too many.
         """
         error = failed.__cause__ or failed
         why = f"{type(error).__name__}: {error}"[:_TOLD_CHARS]
@@ -102,7 +102,7 @@ class SkippedEvents:
             "traceback": trace,
         }
         line = msgspec.json.encode(said) + b"\n"
-        with contextlib.suppress(NoRoomError):  # the next start finds it again
+        with contextlib.suppress(NoRoomError):  # then the next start finds it again
             self._disk.replace(SKIPPED_FILE, [msgspec.json.encode(self.why)])
             if self._disk.size(ERROR_LOG) + len(line) > MOST_LOG_BYTES:
                 self._disk.replace(ERROR_LOG, [])

@@ -1,4 +1,4 @@
-"""All that a partition knows: URLs, one record a fetched page, hosts, counts; `folding` says how events change it."""
+"""All that a partition knows: URLs, records of fetched pages, hosts and counts; see `folding` for the events."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
     from evercrawl.store.journal.events import Discovery, Event
     from evercrawl.store.post.book import PostBook
 
-RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that another try may cure
+RETRIED: Final = frozenset({0, 408, 425, 429, 500, 502, 503, 504})  # statuses that may be temporary
 IN_VAIN: Final = (Outcome.ERROR, Outcome.REFUSED, Outcome.GONE)
-RETRIES: Final = 2  # visits after which a page in trouble waits for its refresh like any other
-HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of a visit that saw content
+RETRIES: Final = 2  # visits after which a page in trouble waits for its ordinary refresh
+HELD: Final = (Outcome.OK, Outcome.TRUNCATED, Outcome.DUPLICATE)  # outcomes of visits that saw content
 _HOSTS_A_SEGMENT: Final = 1 << 20
-_PIECE: Final = 1 << 16  # URLs that are read at once
-VANISHED: Final = 2  # visits in a row that find a page gone, after which it is not found by searching any more
+_PIECE: Final = 1 << 16  # URLs read at once
+VANISHED: Final = 2  # consecutive visits that find a page gone, after which search no longer finds it
 
 
 _HOSTS: Final = 1 << 28
@@ -51,68 +51,68 @@ _BIRTHS_A_BLOCK: Final = 10
 
 
 class FoldedRecords(NamedTuple):
-    """The first `records` records, as a snapshot had them: how many events each block of them had in it when copied."""
+    """How many records a snapshot has, and how many events each block of them contains."""
 
     records: int
     sequences: Keys
 
 
 class State:
-    """What is known, in memory.
+    """All knowledge of a partition, in memory.
 
     Parameters
     ----------
     disk
-        Where the derived files (`known.bin`, `urls.log`) live.
+        Disk with the derived files (`known.bin`, `urls.log`).
     epoch
-        Start of the crawl, seconds since the epoch; instants in records count from here.
+        Start of the crawl, in seconds since the epoch, from which instants in records are counted.
     hasher
-        Hashes as the crawl has them.
+        The crawl's hashes.
     site, site_rules
-        Host name -> its site, which is a network (`NETWORK`) for an address; one that a seed names is its own site.
-        What tells those rules from others, 0 where nobody knows.
+        Host name -> its site, which is a network (`NETWORK`) for an address; an address that a seed names is its own
+        site. Identifier of these rules, 0 if unknown.
     read
         Journal pointer -> its event.
     scheme
-        How importance is learned at first.
+        The first scheme of importance.
     known, tail
-        How many URLs a snapshot says there were, and those of the unfinished block.
+        Number of URLs in a snapshot, and those in the incomplete block.
     writable
-        False for a reader beside a running crawl: nothing is written or cut.
+        False for a reader beside a running crawl; nothing is written or cut then.
     post
-        Who owns which host, and what passed between partitions; None where there is one alone.
+        Owners of hosts and exchange between partitions; None for a crawl of one partition.
 
     Attributes
     ----------
     scheme
-        How importance is learned now.
+        The present scheme of importance.
     hosts, sites, site_of
-        Names of hosts by number, and of sites by index; the index of each host's site, u32 by host.
+        Names of hosts by number, and of sites by index; index of each host's site, u32 by host.
     accounts
-        Cash that is in no page's cell.
+        Cash outside pages' cells.
     cashbook
-        Moves cash as events say, and knows how much there is.
+        Moves cash as events say, and knows the total.
     born
-        The clock G when each URL became known, f32 by slot, where cash goes round; 0 for those known since before the
-        scheme was another. Empty under other schemes, which have no use for it.
+        The clock G when each URL became known, f32 by slot, if the scheme circulates cash; 0 for URLs known since
+        before a change of scheme. Empty under other schemes, which do not need it.
     folded
-        While the journal is folded from where a snapshot began: which events its records have in them already; else
-        None. What is assigned comes out the same twice, a running mean would not.
+        While the journal is folded from the beginning of a snapshot: the events that its records already contain;
+        else None. Assignments give the same result twice, running means would not.
     changed_hosts, new_hosts, new_sites, changed_born
-        Which blocks of `site_of`, `hosts`, `sites` and `born` were written to since the last snapshot.
+        The blocks of `site_of`, `hosts`, `sites` and `born` that were written to since the last snapshot.
     lost
-        Slot -> index of the record of a page whose content a broken disk lost; its cash and its links still count.
+        Slot -> index of the record of a page whose content was lost to a broken disk; its cash and links still count.
     steered
-        What orders and rules of the scope have made of the crawl.
+        The result of orders and scope rules.
     render_gains
-        What rendering pages has brought, by site.
+        What rendering has brought, by site.
     forgotten
-        Pages and hosts that people had it forget.
+        Pages and hosts that people had the crawl forget.
     post
-        As given.
+        As the parameter.
     notes
-        Numbers for whoever looks at the crawl from outside, such as the price; kept in snapshots, and what a policy has
-        to keep to in the journal (`events.Noted`).
+        Numbers for outside readers, such as the price, stored in snapshots; those that a policy must keep to are also
+        in the journal (`events.Noted`).
     """
 
     def __init__(
@@ -145,14 +145,14 @@ class State:
         self.site_of: Slots = reserve(np.uint32, _HOSTS)
         self.changed_hosts = ChangedBlocks(_HOSTS, _HOSTS_A_BLOCK)
         self.new_hosts, self.new_sites = (ChangedBlocks(_HOSTS, _NAMES_A_BLOCK) for _ in range(2))
-        self._coming: dict[str, int] = {}  # hosts that have a number, and are not admitted yet
+        self._coming: dict[str, int] = {}  # hosts with a number that are not admitted yet
         self.accounts = Accounts(**spending(self.scheme))
         self.changed_born = ChangedBlocks(len(self.table.cash), _BIRTHS_A_BLOCK)
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
         self.notes: dict[str, float] = {}
-        self.away: dict[int, float] = {}  # host -> leave it alone until then
-        self.wished: dict[int, float] = {}  # the same by its answers alone, whoever was silent since
+        self.away: dict[int, float] = {}  # host -> time until which it must be left alone
+        self.wished: dict[int, float] = {}  # the same by its answers alone, whatever silence followed
         self.steered = Steered()
         self.render_gains = RenderGains()
         self.forgotten = Forgotten.nothing()
@@ -165,9 +165,9 @@ class State:
         self.cashbook = Cashbook(self.table, self.records, self.accounts, self.known, self.site_of, self.lost, read)
 
     def find(self, urls: Sequence[str]) -> Slots:
-        """Return the slots of normalised URLs, shape (n,); NO_SLOT for what is not known.
+        """Return the slots of normalised URLs, shape (n,); NO_SLOT for unknown ones.
 
-        The text of each is compared, so that no URL is ever taken for another whose key is the same.
+        The texts are compared, so that no URL is ever taken for another one with the same key.
         """
         slots = self.table.find(self.hasher.keys(urls))
         known = np.flatnonzero(slots != NO_SLOT).tolist()
@@ -177,7 +177,7 @@ class State:
         return slots
 
     def find_one(self, url: str) -> int:
-        """Return the slot of a normalised URL, as `find` does."""
+        """Return the slot of a normalised URL; NO_SLOT if it is unknown."""
         return int(self.find([url])[0])
 
     def host_number(self, name: str, new: list[str]) -> int:
@@ -191,7 +191,7 @@ class State:
         return number
 
     def admit(self, found: Discovery, at: float, keys: Keys) -> None:
-        """Take note of URLs that are in the table since just now; their sites count them once the event is folded."""
+        """Admit URLs that were just added to the table; their sites count them once the event is folded."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
         seeds = found.depth == 0 and found.source == NO_SLOT
         for name in found.new_hosts:
@@ -215,9 +215,9 @@ class State:
         self.table.changed_record.note_rows(new.start, new.stop)
 
     def _spreads(self, found: Discovery) -> NDArray[np.uint8]:
-        """Return how thin the source of their sites is at each URL found, from what is known of their finder alone."""
+        """Return the spread of each URL found, from what is known of the page that has the links."""
         count = len(found.urls)
-        if found.source == NO_SLOT:  # seeds, what a sitemap lists, and what another partition found
+        if found.source == NO_SLOT:  # seeds, entries of sitemaps, and URLs found by other partitions
             return np.full(count, found.thin or (thinner(0, count) if found.depth else 0), np.uint8)
         finder = self.known.row(found.source)
         inside = self.site_of[found.hosts] == self.site_of[finder["host"]]
@@ -227,7 +227,7 @@ class State:
         return spreads
 
     def add_host(self, name: str, *, seed: bool = False) -> None:
-        """Take note of the next host, and of its site if that is new; `seed` says that a seed is on it."""
+        """Add the next host, and its site if that is new; `seed` says that a seed is on the host."""
         host = self.hosts.append(name)
         if self.post is not None:
             self.post.note_hosts((name,))
@@ -236,34 +236,34 @@ class State:
         if number is None:
             number = self.sites.append(site)
             self.new_sites.note(number)
-            if number == self.accounts.count:  # else a snapshot has it
+            if number == self.accounts.count:  # else it is in a snapshot
                 self.accounts.add_site(trusted=self.scheme.trusts(site))
         self.site_of[host] = number
         self.changed_hosts.note(host)
         self.new_hosts.note(host)
 
     def let_go(self, count: int) -> None:
-        """Keep the first `count` URLs in memory no longer, where another process has put them on the disk for good."""
+        """Release the first `count` URLs from memory, which another process has durably written."""
         self.known.let_go(count)
         self.urls.let_go(count)
 
     def take_hosts(self, hosts: bytes, sites: bytes, *, known: bool) -> bool:
-        """Take hosts and sites from a snapshot, whose `site_of` is there; False where they are grouped otherwise now.
+        """Restore hosts and sites from a snapshot whose `site_of` is loaded; False if the grouping has changed.
 
-        Each name has a line break behind it. With `known` the rules are those by which they were, and nothing has to be
+        Each name is followed by a line break. With `known`, the rules are unchanged, so that nothing must be
         compared.
 
         Raises
         ------
         ValueError
-            There are more sites, or fewer, than hosts are grouped into.
+            The number of sites does not match the grouping of the hosts.
         """
         self.hosts.load(hosts)
         if self.post is not None:
             self.post.note_hosts(self.hosts)
         numbers = self.site_of[: len(self.hosts)].astype(np.int64)
         before = np.maximum.accumulate(np.concatenate(([-1], numbers)))[:-1]
-        firsts: Ints = np.flatnonzero(numbers > before)  # the name of a site is mostly a part of its first host's
+        firsts: Ints = np.flatnonzero(numbers > before)  # a site's name is mostly a part of its first host's
         named = sites.count(b"\n")
         if len(firsts) != named:
             raise ValueError(f"hosts are of {len(firsts)} sites, and {named} are named")
@@ -278,30 +278,30 @@ class State:
         )
 
     def _site_of(self, name: str, *, seed: bool) -> str:
-        """Return the site of a host; an address that a seed names is its own."""
+        """Return the site of a host; an address that a seed names is its own site."""
         site = self._site(name)
         return name if seed and NETWORK in site else site
 
     def seeded(self) -> set[int]:
-        """Return the numbers of the hosts that a seed made known."""
+        """Return the numbers of the hosts that seeds made known."""
         known = self.known.columns()
         hosts, first = np.unique(known.host, return_index=True)
         return set(hosts[(known.depth[first] == 0) & (known.source[first] == NO_SLOT)].tolist())
 
     def site_number(self, host: str) -> int | None:
-        """Return the index of the site of a host name; None where no host of it is known."""
+        """Return the index of the site of a host name; None if no host of the site is known."""
         number = self.hosts.find(host)
         return self.sites.find(self._site(host)) if number is None else self.site_of.item(number)
 
     def in_snapshot(self, index: int, number: int) -> bool:
-        """Whether a record that a snapshot had was copied after the event with this number."""
+        """Return whether a record from a snapshot was copied after the event with this number."""
         if self.folded is None or index >= self.folded.records:
             return False
         return number < int(self.folded.sequences[index >> self.records.changed.bits])
 
     def new_record(self, slot: int) -> tuple[int, int]:
-        """Return the index of the record of a page that has none, and the page's depth."""
-        cell = int(self.table.record[slot])  # a snapshot may have been copied after this visit
+        """Return the index of a record for a page without one, and the page's depth."""
+        cell = int(self.table.record[slot])  # a snapshot's copy may be later than this visit
         depth = cell & 0xFF if cell & NO_RECORD else int(self.known.row(slot)["depth"])
         index = self.lost.pop(slot, None if cell >= self.records.count else cell)
         if index is None:
@@ -313,7 +313,7 @@ class State:
         return index, depth
 
     def become(self, scheme: Scheme) -> None:
-        """Learn importance so from now on, whatever has been kept of pages beside history and mark."""
+        """Change the scheme of importance, and discard all further numbers kept of pages."""
         self.scheme = scheme
         self.accounts.spends(**spending(scheme))
         self.records.keep(scheme.width)
@@ -325,7 +325,7 @@ class State:
         return births
 
     def lose(self, slot: int) -> None:
-        """Take a page for one that was never fetched: its content was lost with a damaged disk."""
+        """Mark a page as never fetched, because its content was lost with a damaged disk."""
         index = int(self.table.record[slot])
         if not index & NO_RECORD:
             row = self.records.rows[index]
@@ -341,19 +341,19 @@ class State:
             self.lost[slot] = index
 
     def forget_pages(self) -> None:
-        """Take the pages that were forgotten for ones that were never fetched."""
+        """Mark the forgotten pages as never fetched."""
         for slot in self.forgotten.slots.tolist():
             if slot < self.known.count:
                 self.lose(slot)
 
     def find_lost(self) -> None:
-        """Learn again, from the records, which pages' contents were lost and not yet fetched again."""
+        """Find again, from the records, the pages whose lost content was not fetched since."""
         slots = self.records.rows["slot"][: self.records.count]
         for index in np.flatnonzero(self.table.record[slots] & np.uint32(NO_RECORD)).tolist():
             self.lost[int(slots[index])] = index
 
     def note_folders(self, *, anew: bool = False) -> None:
-        """Note of what kind addresses of unread pages are, where an older version did not, or of all of them `anew`."""
+        """Mark the kinds of unread pages' addresses that an older version did not mark, or of all if `anew`."""
         cells = self.table.record[: self.known.count]
         if anew:
             cells[cells >= np.uint32(NO_RECORD)] &= np.uint32(~(folders.MARKS - 1 << folders.IN_CELL) & 0xFFFF_FFFF)
@@ -364,11 +364,11 @@ class State:
             self.table.changed_record.put_back((slots >> self.table.changed_record.bits).astype(np.uint32))
 
     def index_originals(self) -> None:
-        """Learn again, from the records, which page first had each content."""
+        """Rebuild, from the records, the index of the pages that first had each content."""
         self.originals.index(self.records.rows[: self.records.count])
 
     def original(self, digest: int, rest: int) -> int:
-        """Return the slot of a page whose last content had this digest, given in two words; NO_SLOT where none has."""
+        """Return the slot of a page whose last content had this digest, in two words; NO_SLOT if there is none."""
         slot = self.originals.find(digest)
         index = self.record_of(slot) if slot != NO_SLOT else None
         row = self.records.rows[index] if index is not None else None
@@ -377,12 +377,12 @@ class State:
         return slot if self._rest(int(row["event"])) == rest else NO_SLOT
 
     def _rest(self, pointer: int) -> int:
-        """Return the second word of the digest of a page's content, by its last event with links."""
+        """Return the second word of the digest of a page's content, from its last event with links."""
         event = self.event(pointer)
         return getattr(event, "digest_rest", 0)
 
     def event(self, pointer: int) -> Event | None:
-        """Return the event at a place of the journal; None where there is none."""
+        """Return the event at a journal pointer; None if there is none."""
         return self._read(pointer) if self._read is not None and pointer else None
 
     def record_of(self, slot: int) -> int | None:
@@ -391,12 +391,12 @@ class State:
         return None if cell & NO_RECORD else cell
 
     def kept_of(self, slots: Slots, cells: Slots) -> Floats | None:
-        """Return what the scheme keeps of pages beside history and mark, shape (n, width); None where that is nothing.
+        """Return the scheme's further numbers of pages, shape (n, width); None if there are none.
 
         Parameters
         ----------
         slots, cells
-            Which pages, and the cell of each in `Table.record`; of one whose content was lost there is what was kept.
+            The pages, and their cells in `Table.record`; pages with lost content keep their numbers.
         """
         if self.lost and self.records.kept.shape[1]:
             found = zip(slots.tolist(), cells.tolist(), strict=True)
@@ -404,23 +404,23 @@ class State:
         return self.records.kept_at(cells)
 
     def born_of(self, slots: Slots) -> Floats | None:
-        """Return the clock G when URLs became known, shape (n,); None where that is not noted."""
+        """Return the clock G when URLs became known, shape (n,); None if it is not recorded."""
         return self.born.take(slots).astype(np.float64) if len(self.born) else None
 
     def ticks(self, at: float) -> int:
-        """Return an instant as records keep it."""
+        """Return an instant in the unit of records."""
         return min(max(round((at - self.epoch) * TICKS_PER_S), 0), 0xFFFFFFFF)
 
     def instant(self, ticks: float) -> float:
-        """Return a record's instant in seconds since the epoch."""
+        """Return an instant of a record in seconds since the epoch."""
         return self.epoch + ticks / TICKS_PER_S
 
     def visited_at(self, slot: int) -> float:
-        """Return the instant of the last visit to a page that has a record."""
+        """Return the instant of the last visit to a page with a record."""
         return self.epoch + float(self.records.rows["visited"][self.table.record[slot]]) / TICKS_PER_S
 
     def last_at(self) -> float:
-        """Return the instant of the last visit or discovery that is known; the crawl's birth where there is none."""
+        """Return the instant of the last known visit or discovery; the crawl's start if there is none."""
         visited = self.records.rows["visited"][: self.records.count].max(initial=0)
         count = self.known.count
         found = int(self.known.row(count - 1)["found"]) if count else 0

@@ -1,4 +1,4 @@
-"""How people steer a crawl: what its orders have come to, as a fold over the events that say so."""
+"""The result of people's orders to a crawl, as a fold over events."""
 
 from typing import Final
 
@@ -7,13 +7,13 @@ import msgspec
 from evercrawl.store.journal.events import Boost, Bounded, Obeyed
 
 KEPT: Final = 512
-"""Orders whose results are kept in memory and snapshots; those of older ones are in the journal."""
+"""Number of orders whose results are kept in memory and snapshots; older results are in the journal."""
 BEGUN: Final = "begun"
-"""The state of an order whose work goes on after it was read: the visit that a check asks for."""
+"""State of an order that continues after it was read: a check waits for its visit."""
 
 
 class OrderResult(msgspec.Struct, array_like=True, frozen=True):
-    """What became of one order: when, what was to be done, "done", "refused" or "begun", and a sentence."""
+    """The result of one order: time, verb, "done", "refused" or "begun", and a sentence."""
 
     at: float
     do: str
@@ -22,32 +22,32 @@ class OrderResult(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Check(msgspec.Struct, array_like=True, frozen=True):
-    """A page that is to be requested once because a person asked for it: its slot, and when the order was read."""
+    """A page to be requested once because of an order: its slot, and when the order was read."""
 
     slot: int
     at: float
 
 
 class Steered(msgspec.Struct):
-    """What orders and rules have made of a crawl.
+    """The result of orders and scope rules for a crawl.
 
     Attributes
     ----------
     upto, last
-        How many bytes of the file of orders are obeyed, and the id of the order that ends there, if one does.
+        Size of the processed part of the file of orders, and the id of the order at its end, if any.
     results
-        By id, of the last `KEPT` orders, oldest first.
+        Results of the last `KEPT` orders by id, oldest first.
     checks
-        By id, those that are begun.
+        Unfinished checks by id.
     paused_at, paused_by
-        Since when nothing is requested (s since the epoch, 0 = it is), and whose order that was.
+        Since when requests are paused (s since the epoch; 0 if they are not), and who ordered that.
     boosts
-        Pages that count for more, or less, for a while.
+        Temporary factors on the worth of pages.
     roots
-        Hosts that orders named, in the scope like those of seeds.
+        Hosts named by orders, which are in scope like hosts of seeds.
     bounds
-        The rules of the scope, as `Scope.rules` names them, and since when each holds (s since the epoch). Empty where
-        no rule was noted.
+        The rules of the scope, as named by `Scope.rules`, and since when each holds (s since the epoch). Empty if no
+        rule was recorded.
     """
 
     upto: int = 0
@@ -61,11 +61,11 @@ class Steered(msgspec.Struct):
     bounds: dict[str, float] = {}
 
     def bounded(self, event: Bounded) -> None:
-        """Take in which rules apply from now on."""
+        """Fold the rules that hold from now on."""
         self.bounds = dict(event.rules)
 
     def obeyed(self, event: Obeyed) -> None:
-        """Take in what became of an order. Everything is assigned, so that doing it twice changes nothing."""
+        """Fold the result of an order. All effects are assignments, so that repeating them changes nothing."""
         if event.upto >= 0:
             self.upto, self.last = event.upto, event.id if event.do else ""
         self.results.pop(event.id, None)
@@ -86,7 +86,7 @@ class Steered(msgspec.Struct):
             self.bounds = dict(event.rules)
 
     def copy(self) -> "Steered":
-        """Return the same, which changes no more."""
+        """Return a copy that later events do not change."""
         return Steered(
             self.upto, self.last, dict(self.results), dict(self.checks), self.paused_at, self.paused_by,
             list(self.boosts), list(self.roots), dict(self.bounds),

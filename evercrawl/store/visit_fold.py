@@ -1,4 +1,4 @@
-"""What a visit does to what is known: the page's record, its site's counts, and who has its content."""
+"""The effect of a visit on the state: the page's record, its site's counts, and the index of contents."""
 
 from typing import Final
 
@@ -25,10 +25,10 @@ from evercrawl.store.state import HELD, VANISHED, State
 from evercrawl.types import OptOut, Outcome
 
 CUT_LINKS: Final = "cut_links"
-"""Name of the state's note on how many links were left out in all, of pages that had too many."""
+"""Name of the state's note with the total number of links left out, on pages with too many."""
 
 OPTOUTS: Final = "optout "
-"""Beginning of the names of the notes on how many contents were read that ask not to be used for models, by request."""
+"""Prefix of notes that count the contents whose pages ask not to be used for models, by kind of request."""
 _DATES: Final = (
     (DATE_TRUE, "date_true"),
     (DATE_FALSE, "date_false"),
@@ -38,14 +38,14 @@ _DATES: Final = (
 
 
 def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
-    """Bring the record of a page up to date with a visit, and the counts of all pages.
+    """Update a page's record and the counts of all pages for a visit.
 
     Parameters
     ----------
     state
-        What is known; changed in place.
+        The state, changed in place.
     event, pointer, number
-        The visit, its place in the journal, and how many events were before.
+        The visit, its journal pointer, and the number of events before it.
     """
     flags, outcome = event.flags, event.outcome
     index, record = _record(state, event)
@@ -53,9 +53,9 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
     if before:
         state.outcomes[before] -= 1
     same_content = event.visits > 1 and bool(flags & UNCHANGED or (record.digest and not flags & HAS_LINKS))
-    # where the content is the one held, so are its size and its likeness; trouble brings none
+    # same content, same size and similarity hash; a visit in trouble has none of these
     folded = state.in_snapshot(index, number)
-    rehashed = event.digest != record.digest and not folded  # of the same content: the crawl has a secret now
+    rehashed = event.digest != record.digest and not folded  # same content under a new secret
     keeps = same_content and not rehashed
     simhash, words = (record.simhash, record.words) if keeps else (event.simhash, event.words)
     if not folded:
@@ -87,7 +87,7 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
 
 
 def count_dates(state: State, event: Visit) -> None:
-    """Count whether the dates of the page's site were true."""
+    """Count whether the dates of the page's site were correct."""
     if event.flags & (DATE_TRUE | DATE_FALSE | LISTED_TRUE | LISTED_FALSE):
         row = state.accounts.row(int(state.site_of[event.host]))
         for flag, column in _DATES:
@@ -96,7 +96,7 @@ def count_dates(state: State, event: Visit) -> None:
 
 
 def count_announcements(state: State, event: Visit) -> None:
-    """Take in what a visit says of how much its site announces."""
+    """Add a visit's evidence on how much its site announces."""
     if event.announcement_evidence:
         row = state.accounts.row(int(state.site_of[event.host]))
         evidence = AnnouncementEvidence.unpack(event.announcement_evidence)
@@ -108,13 +108,13 @@ def count_announcements(state: State, event: Visit) -> None:
 
 
 def count_renderings(state: State, event: Visit) -> None:
-    """Count what reading a page in a browser brought, for its site; pages that were forgotten say nothing of theirs."""
+    """Count what rendering a page brought, for its site; forgotten pages are not counted."""
     if event.flags & VERDICTS and not state.forgotten.has(event.slot):
         state.render_gains.learn(int(state.site_of[event.host]), event.flags)
 
 
 def _record(state: State, event: Visit) -> tuple[int, Record]:
-    """Return the index of a page's record and a copy of it; of a page that has none, a new one."""
+    """Return the index of a page's record and a copy of it; a page without a record gets one."""
     if event.visits > 1:
         index = state.table.record.item(event.slot)
         return index, state.records.read(index)
@@ -141,18 +141,18 @@ def _count(state: State, event: Visit) -> None:
 
 
 def _lasting(event: Visit, record: Record, simhash: int, words: int) -> tuple[int, int]:
-    """Return what is kept of how long changes last, after a visit; `record` is that before."""
+    """Return the stored values about lasting changes after a visit; `record` is the record before it."""
     if event.visits == 1:
         return lasting.START, 0
     if event.outcome not in HELD:
         return record.lasting, record.earlier
     other = not event.flags & UNCHANGED and event.digest != record.digest
-    changed = other and (words != record.words or not words)  # bytes around the same words are no change of the page
+    changed = other and (words != record.words or not words)  # the same words in other bytes are no change
     return lasting.learn(record.lasting, record.earlier, record.simhash, simhash, changed=changed)
 
 
 def _flags(event: Visit, flags: int) -> int:
-    """Return the flags of a page's record from now on, given those before."""
+    """Return the new flags of a page's record, given the old ones."""
     return (
         (MEMBER if event.flags & MEMBER_NOW else 0)
         | (VALIDATED if event.flags & VALIDATED_NOW else 0)
@@ -163,7 +163,7 @@ def _flags(event: Visit, flags: int) -> int:
 
 
 def _findable(event: Visit, flags: int) -> bool:
-    """Whether a search should find a page from now on, given the flags of its record before."""
+    """Return whether search should find a page from now on, given the old flags of its record."""
     if event.outcome in (Outcome.OK, Outcome.TRUNCATED):
         return event.digest != 0 and not event.flags & NEAR_NOW
     if event.outcome == Outcome.GONE:
@@ -174,14 +174,14 @@ def _findable(event: Visit, flags: int) -> bool:
 
 
 def _near(event: Visit, flags: int) -> bool:
-    """Whether a page counts as a near-duplicate from now on, given the flags of its record before."""
+    """Return whether a page counts as a near-duplicate from now on, given the old flags of its record."""
     if event.flags & HAS_LINKS or event.outcome in HELD:
         return event.flags & NEAR_NOW != 0
     return flags & NEAR != 0
 
 
 def _media_kind(event: Visit, flags: int) -> int:
-    """Return the bits of what kind of thing a page is from now on, given the flags of its record before."""
+    """Return the new bits of a page's kind of media, given the old flags of its record."""
     if event.flags & HAS_LINKS and event.outcome in HELD:
         return media_kind.kind_of(event.mime) << media_kind.SHIFT
     return flags & media_kind.MASK

@@ -1,1 +1,1 @@
-"""A second copy of what a partition cannot do without, on another disk: its keeper has synced it before it counts."""
+"""Second copies of a partition's essential files on another disk; events count once the keeper has synced them."""

@@ -1,7 +1,7 @@
-"""The keeper's side of a second copy: it writes what the partition says, syncs it, and says so.
+"""The keeper's side of a second copy: it writes and syncs what the partition sends, and confirms.
 
-A step is written once, after the one before it. An earlier life of the partition is refused, and so is a life that
-goes on with a directory from before this copy took its place.
+Each step is written once, in order. Earlier lives of the partition are refused, and so are lives that use a directory
+from before the partition was restored from this copy.
 """
 
 from __future__ import annotations
@@ -36,22 +36,22 @@ STATE_FILE: Final = "keeper.json"
 JOURNAL: Final = "journal-"
 PIECE_BYTES: Final = 4 << 20
 GROWING: Final = (orders.FILE, signals.FILE)
-"""Files beside the journal to whose ends is written, and that may be large."""
+"""Files beside the journal that grow by appends, and may be large."""
 _NOBODY: Final = CopyOwner("", -1, 0, 0)
 _NOT_OPEN: Final = KeeperRefusal("ask what is held first")
 
 
 class CopyState(msgspec.Struct, frozen=True):
-    """What a copy says of itself.
+    """The state of a copy, as stored in it.
 
     Attributes
     ----------
     owner
-        Whose it is, and the last life that wrote it.
+        The owner of the copy, and the last life that wrote it.
     session
-        How often a life asked what is held.
+        How many times a life has asked for the content.
     whole
-        Whether it has everything that counts: while a damaged or changed part is written anew it has not.
+        Whether the copy is complete; False while a damaged or changed part is rewritten.
     """
 
     owner: CopyOwner = _NOBODY
@@ -60,12 +60,12 @@ class CopyState(msgspec.Struct, frozen=True):
 
 
 def state_of(disk: Disk) -> CopyState | None:
-    """Return what the copy on a disk says of itself; None where there is none.
+    """Return the state of the copy on a disk; None if there is no copy.
 
     Raises
     ------
     StoreError
-        It cannot be read.
+        The state cannot be read.
     """
     data = disk.read(STATE_FILE, 0, disk.size(STATE_FILE))
     try:
@@ -77,7 +77,7 @@ def state_of(disk: Disk) -> CopyState | None:
 
 
 def write_state(disk: Disk, state: CopyState) -> None:
-    """Write what the copy on a disk says of itself."""
+    """Write the state of the copy on a disk."""
     disk.replace(STATE_FILE, [msgspec.json.encode(state)], private=True)
 
 
@@ -88,21 +88,21 @@ def sums(disk: Disk, name: str, size: int) -> bytes:
 
 
 class KeeperCopy:
-    """One partition's second copy.
+    """The second copy of one partition.
 
     Parameters
     ----------
     disk
-        Where it is; it has nothing else.
+        The disk of the copy, which has nothing else.
     """
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
-        self._session, self._upto = 0, 0  # of this process: steps are counted in memory
-        self._sound: bool | None = None  # until it was looked at
+        self._session, self._upto = 0, 0  # of this process; steps are counted in memory
+        self._sound: bool | None = None  # None until checked
 
     def answer(self, question: KeeperQuestion) -> KeeperAnswer:
-        """Return what the keeper says; what it says to have done is on the disk.
+        """Return the answer to a question; confirmed writes are on the disk.
 
         Raises
         ------
@@ -126,7 +126,7 @@ class KeeperCopy:
         write_state(self._disk, CopyState(owner, state.session + 1, whole))
         self._session, self._upto = state.session + 1, 0
         for name, _ in self._journal() if state.owner.line != owner.line else ():
-            self._disk.remove(name)  # another history
+            self._disk.remove(name)  # it belongs to another history
         if self._sound is None:
             self._sound = self._drop_torn_end()
         files = {name: self._file(name) for name, _ in self._journal()}
@@ -144,11 +144,11 @@ class KeeperCopy:
         return [(name, self._disk.size(name)) for name in self._disk.names(JOURNAL)]
 
     def _drop_torn_end(self) -> bool:
-        """Cut off what a power cut left behind the last bytes that were synced; return whether the rest is sound."""
+        """Cut off the remains of an interrupted write after synced bytes; return whether the rest is valid."""
         try:
             end = find_end(self._disk)
         except StoreError:
-            return False  # the partition finds by the checksums where it is damaged
+            return False  # the partition finds the damage by the checksums
         if end.torn_bytes:
             self._disk.truncate(segment_name(end.start), end.offset - end.start)
             self._disk.sync(segment_name(end.start))
@@ -156,7 +156,7 @@ class KeeperCopy:
 
     def _take(self, state: CopyState, step: KeeperStep) -> None:
         cuts = any(0 <= write.at < self._disk.size(write.name) for write in step.writes)
-        if state.whole and (cuts or step.distrusted):  # what was held is written anew, or is about to be
+        if state.whole and (cuts or step.distrusted):  # existing bytes are, or will be, rewritten
             state = msgspec.structs.replace(state, whole=False)
             write_state(self._disk, state)
         for write in step.writes:

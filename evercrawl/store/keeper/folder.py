@@ -1,4 +1,4 @@
-"""A second copy that is a folder of this machine: who may write it, what it has, and when it is not to be opened."""
+"""A second copy in a folder of this machine: who may write it, and when it must not be opened."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 NOTE: Final = "second-copy.json"
-"""File of a partition that says where its second copy is."""
+"""File in a partition's directory with the place of its second copy."""
 
 
 def note_place(disk: Disk, place: str) -> None:
-    """Write down in a partition's directory where its second copy is: the path of a folder, or other words."""
+    """Record the place of the second copy in a partition's directory: a path, or a description."""
     data = msgspec.json.encode(place)
     if disk.read(NOTE, 0, disk.size(NOTE)) != data:
         disk.replace(NOTE, [data])
 
 
 def noted_place(disk: Disk) -> str:
-    """Return where a partition's second copy is, as it was noted; "" where it never had one."""
+    """Return the recorded place of a partition's second copy; "" if there never was one."""
     try:
         return json_of(disk.read(NOTE, 0, disk.size(NOTE)), str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
@@ -41,7 +41,7 @@ def noted_place(disk: Disk) -> str:
 
 
 def made(directory: Path) -> None:
-    """Make a folder in one that is there, for good: a power cut does not take it away with what was synced in it."""
+    """Create a folder durably in an existing one: a power cut removes neither it nor what is synced in it."""
     try:
         directory.mkdir()
     except FileExistsError:
@@ -55,7 +55,7 @@ def made(directory: Path) -> None:
 
 @contextlib.contextmanager
 def alone(directory: Path) -> Generator[None]:
-    """Let no other process write a copy meanwhile: one that has lost its partition's directory may still run."""
+    """Exclude other processes from writing a copy: one that has lost its partition's directory may still run."""
     fd = os.open(f"{directory}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     try:
         fcntl.flock(fd, fcntl.LOCK_EX)
@@ -65,7 +65,7 @@ def alone(directory: Path) -> Generator[None]:
 
 
 def is_held(directory: Path, life: int) -> bool:
-    """Whether the copy in a folder is whole, and a life or a later one wrote it last; no where it cannot be read."""
+    """Return whether the copy in a folder is readable, complete, and last written by `life` or later."""
     if not (directory / STATE_FILE).is_file():
         return False
     try:
@@ -77,12 +77,12 @@ def is_held(directory: Path, life: int) -> bool:
 
 
 def distrust(directory: Path) -> None:
-    """Have the copy in a folder opened by nobody until it has caught up; do nothing where there is none.
+    """Mark the copy in a folder as incomplete, so that nobody opens it until it has caught up; skip a missing copy.
 
     Raises
     ------
     OSError, StoreError
-        That cannot be written there.
+        The mark cannot be written.
     """
     if not (directory / STATE_FILE).is_file():
         return

@@ -1,4 +1,4 @@
-"""What a partition says to the keeper of its second copy, and what that answers."""
+"""Messages between a partition and the keeper of its second copy."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import msgspec
 
 
 class CopyOwner(msgspec.Struct, array_like=True, frozen=True):
-    """Whose copy it is, and who writes it.
+    """The owner of a copy, and the life that writes it.
 
     Attributes
     ----------
     cluster, number
-        Id of the crawl, and which partition.
+        Id of the crawl, and number of the partition.
     line
         The life in which the partition was last restored from a copy, 0 if never. A directory with a lower line has
         another history.
     incarnation
-        Which life of the partition writes.
+        The life that writes.
     """
 
     cluster: str
@@ -28,37 +28,37 @@ class CopyOwner(msgspec.Struct, array_like=True, frozen=True):
 
 
 class KeeperAsk(msgspec.Struct, array_like=True, frozen=True, tag="ask"):
-    """A life of a partition begins to write, or has lost count; what is held is to be said."""
+    """Question about the content, from a life that begins to write or has lost count."""
 
     owner: CopyOwner
 
 
 class HeldFile(msgspec.Struct, array_like=True, frozen=True):
-    """A file that grows as it is held: its size, and checksums of its pieces of `PIECE_BYTES`, u64 each."""
+    """A growing file as held: its size, and checksums of its pieces of `PIECE_BYTES`, u64 each."""
 
     size: int
     sums: bytes
 
 
 class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
-    """What is held.
+    """The content of a copy.
 
     Attributes
     ----------
     session
-        From now on each step names it; those of earlier ones are refused.
+        Number that each step must name from now on; steps of earlier sessions are refused.
     files
         Files of the journal, by name.
     others
         Checksums of the other files, by name.
     birth
-        Id of the history that it is a copy of, as its crawl.json says; "" where that cannot be read.
+        Id of the crawl in the copy's crawl.json; "" if that cannot be read.
     sound
-        Whether its journal has no damage that an interrupted write does not explain.
+        Whether its journal has no damage beyond what an interrupted write explains.
     whole
-        Whether it has everything that counts, so that a partition may be opened from it.
+        Whether it is complete, so that a partition may be restored from it.
     growing
-        The files beside the journal that grow, by name; they are not among the others.
+        Growing files beside the journal, by name; they are not among `others`.
     """
 
     session: int
@@ -71,7 +71,7 @@ class KeeperHolds(msgspec.Struct, array_like=True, frozen=True, tag="holds"):
 
 
 class FileWrite(msgspec.Struct, array_like=True, frozen=True):
-    """Bytes of a file from `at` on, behind which nothing follows; all of a small file where `at` is -1."""
+    """Bytes of a file from `at` on, which then end the file; if `at` is -1, all of a small file."""
 
     name: str
     at: int
@@ -79,18 +79,18 @@ class FileWrite(msgspec.Struct, array_like=True, frozen=True):
 
 
 class KeeperStep(msgspec.Struct, array_like=True, frozen=True, tag="step"):
-    """What is to be written and synced next.
+    """Bytes to be written and synced next.
 
     Attributes
     ----------
     owner, session, number
-        Who says so, in which session, and which step of it, from 1.
+        The owner, the session, and the number of the step in it, from 1.
     writes, gone
         Bytes to be written; files to be removed.
     whole
-        Whether, with this, everything is held that counts.
+        Whether this step completes the copy.
     distrusted
-        Whether what is held is to be opened by nobody from now on, until a step says again that it is whole.
+        Whether the copy must not be opened from now on, until a step completes it again.
     """
 
     owner: CopyOwner
@@ -115,11 +115,11 @@ class KeeperRefusal(msgspec.Struct, array_like=True, frozen=True, tag="refused")
     Attributes
     ----------
     why
-        In words.
+        The reason, in words.
     over
-        Whether that cannot change: another life has taken the place of the one that asks.
+        Whether the refusal is final, because another life has taken the place of the asking one.
     elsewhere
-        Whether a person has to move the directory of the one that asks, or the copy.
+        Whether a person must move the directory of the asking life, or the copy.
     """
 
     why: str

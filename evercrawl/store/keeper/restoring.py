@@ -1,6 +1,6 @@
-"""Opens a partition from its second copy: the copy's bytes, under a life that nobody had before.
+"""Restores a partition from its second copy, under a new life.
 
-Bodies are in no second copy: when the partition is opened, what its journal names and the archive lacks is lost, and
+Second copies have no bodies: records that the journal names and the archive lacks are lost, and their pages are
 fetched again.
 """
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 LINE_FILE: Final = "line.json"
 SPARE_BYTES: Final = 64 << 20
-"""So much is to stay free where a partition is opened: it goes on there."""
+"""Space that must stay free where a partition is restored, because it continues there."""
 BEGUN: Final = "restoring"
-"""A file that is there while a copy is being opened."""
+"""File that exists while a partition is being restored."""
 
 
 def lacks_all(disk: Disk) -> bool:
-    """Whether a directory has nothing of a partition, or what an opening of a copy that was broken off left there."""
+    """Return whether a directory has nothing of a partition, or only the remains of an interrupted restore."""
     return not (disk.names("journal-") or disk.size(FILE) or disk.size(COPY)) or disk.size(BEGUN) > 0
 
 
 def is_gone(directory: Path) -> bool:
-    """Whether a directory is not there, or has nothing of a partition."""
+    """Return whether a directory is missing, or has nothing of a partition."""
     if not directory.is_dir():
         return True
     with contextlib.closing(RealDisk(directory, read_only=True)) as disk:
@@ -45,12 +45,12 @@ def is_gone(directory: Path) -> bool:
 
 
 def line_of(disk: Disk) -> int:
-    """Return the life in which a partition was opened from a copy last; 0 where it never was.
+    """Return the life in which a partition was last restored from a copy; 0 if never.
 
     Raises
     ------
     StoreError
-        The file that says so is damaged.
+        The file with that number is damaged.
     """
     data = disk.read(LINE_FILE, 0, disk.size(LINE_FILE))
     try:
@@ -70,14 +70,14 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     Parameters
     ----------
     copy, target
-        Where it is; where the partition is to be.
+        Disk of the copy; disk of the new partition.
     line
-        Number of the life that is opened there: higher than all before.
+        Number of the life that starts there; it must be higher than all before.
 
     Raises
     ------
     ConfigError
-        There is no copy, or it has not everything that counts.
+        There is no copy, or it is incomplete.
     """
     state = state_of(copy)
     if state is None or not state.whole:
@@ -100,7 +100,7 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     for name in others:
         target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
     target.replace(LINE_FILE, [msgspec.json.encode(line)])
-    for name in (FILE, COPY):  # last: with them there is a partition
+    for name in (FILE, COPY):  # last, because they make the directory a partition
         target.replace(name, [copy.read(name, 0, copy.size(name))], private=True)
     write_state(copy, CopyState(msgspec.structs.replace(owner, line=line), state.session + 1, state.whole))
     target.remove(BEGUN)
@@ -108,14 +108,14 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
 
 
 def hindrance(place: Path, directory: Path, life: int) -> str:
-    """Return why no partition can be opened from the copy in a folder; "" where one can. The journal is read through.
+    """Return why no partition can be restored from the copy in a folder; "" if one can. Reads the whole journal.
 
     Parameters
     ----------
     place, directory
-        Where the copy is; where the partition is to be, on the same disk.
+        Folder of the copy; directory for the partition, on the same disk.
     life
-        The one that saw the copy whole last.
+        The life that last saw the copy complete.
     """
     try:
         if not place.is_dir():
@@ -128,7 +128,7 @@ def hindrance(place: Path, directory: Path, life: int) -> str:
                 return "it is an older one"
             find_end(copy)
             free, size = shutil.disk_usage(place).free, sum(copy.size(name) for name in copy.names())
-        if (directory / BEGUN).is_file():  # what was copied of it makes room
+        if (directory / BEGUN).is_file():  # copied files will be replaced
             free += sum(file.stat().st_size for file in directory.glob(f"{JOURNAL}*"))
     except (OSError, StoreError) as error:
         return str(error)

@@ -1,1 +1,1 @@
-"""Object storage: S3, Google Cloud Storage, Azure, or a folder, as a place for exports and for the archive."""
+"""Object storage (S3, Google Cloud Storage, Azure, or a folder) for exports and copies of the archive."""

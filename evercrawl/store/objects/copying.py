@@ -1,4 +1,4 @@
-"""Copies of the archive that are kept in object storage while a crawl runs."""
+"""Copies of the archive to object storage while a crawl runs."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from evercrawl.store.objects.pushing import push
 from evercrawl.store.objects.target import ObjectTarget
 
 EVERY_S: Final = 5.0
-"""Between two looks for archive files that were closed."""
+"""Interval between two looks for closed archive files."""
 LOOK_S: Final = 1.0
 END_S: Final = 8.0
 
 
 class ArchiveCopies:
-    """Copies the files of the archive that will not grow any more, and all of them once the crawl has ended.
+    """Copies archive files that no longer grow, and all of them once the crawl has ended.
 
     Parameters
     ----------
     directory, url
-        Of the crawl, and where copies go.
+        The crawl's directory, and the URL of the copies.
     tell
-        Told in a sentence when the storage refuses, and when it takes files again.
+        Called with a sentence when the storage refuses, and when it accepts files again.
     now
-        The time in seconds, from any beginning.
+        Returns the time in seconds, from any origin.
 
     Raises
     ------
     ConfigError
-        The URL names no object storage, or the package for it is missing.
+        The URL is not one of object storage, or the required package is missing.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class ArchiveCopies:
         self._next_at, self._trouble = now(), ""
 
     def turn(self, *, over: bool = False) -> None:
-        """Copy what is due; `over` once the crawl has ended."""
+        """Copy what is due; set `over` once the crawl has ended."""
         if not over and self._now() < self._next_at:
             return
         self._next_at = self._now() + EVERY_S
@@ -62,9 +62,9 @@ class ArchiveCopies:
 
 @contextlib.contextmanager
 def copied_beside(directory: Path, url: str, tell: Callable[[str], None]) -> Generator[None]:
-    """Copy the archive from a thread meanwhile, and the rest of it at the end; nowhere if the URL is "".
+    """Copy the archive in a thread during the context, and the rest at its end; do nothing if the URL is "".
 
-    The last copy may take `END_S`; what is left then is copied by the next run.
+    The last copy may take `END_S`; the next run copies what is left.
     """
     if not url:
         yield

@@ -1,7 +1,7 @@
-"""The archive's segments and their indexes copied to object storage, each again only when it changed.
+"""Copies of the archive's segments and indexes to object storage; files are copied again only if they changed.
 
-What was copied is noted in `derived/pushed.json`, by target: of each file its size and when it was last written. A
-segment in which something was forgotten is another file since, and replaces its copy.
+`derived/pushed.json` records, by target, the size and modification time of each copied file. A segment in which
+something was forgotten has changed, so its copy is replaced.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _TRIES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class PushReport:
-    """What a copy of the archive came to.
+    """The result of copying the archive.
 
     Attributes
     ----------
     url
-        Where it went.
+        URL of the target.
     files, copied_files
-        Files of the archive, and how many of them had to be copied.
+        Number of files in the archive, and of those that had to be copied.
     copied_bytes
-        Bytes of those.
+        Total size of the copied files.
     """
 
     url: str
@@ -47,24 +47,24 @@ class PushReport:
 
 
 def push(directory: Path, target: ObjectTarget, *, closed: bool = False, watch: Watch | None = None) -> PushReport:
-    """Bring the copy of a crawl's archive up to date; the crawl may be running.
+    """Update the copy of a crawl's archive; the crawl may be running.
 
     Parameters
     ----------
     directory
-        Of the crawl.
+        The crawl's directory.
     target
-        Where objects get the names that the files have in the folder `archive`.
+        Where to copy; objects are named like the files in the folder `archive`.
     closed
-        Leave out the segment that is being written: only what will not grow any more is copied.
+        Whether to skip the segment that is being written, so that only files that no longer grow are copied.
     watch
-        Told bytes done and bytes in all.
+        Called with bytes done and bytes in total.
 
     Raises
     ------
     StoreError
-        A file cannot be read, or the storage refused one. What was copied by then is noted, so that the next call
-        goes on there.
+        A file cannot be read, or the storage refused one. Completed copies are recorded, so that the next call
+        continues.
     """
     noted = _noted(directory)
     known = noted.setdefault(target.url, {})
@@ -81,18 +81,18 @@ def push(directory: Path, target: ObjectTarget, *, closed: bool = False, watch: 
 
 
 def pushed_to(directory: Path) -> list[str]:
-    """Return the URLs that the archive, or a part of it, was copied to."""
+    """Return the URLs to which the archive, or a part of it, was copied."""
     return sorted(_noted(directory))
 
 
 def _put(path: Path, target: ObjectTarget) -> tuple[int, int]:
-    """Copy a file, again where it changed meanwhile, and return what is noted of it."""
+    """Copy a file, again if it changed meanwhile; return its size and modification time."""
     before, tries = _state(path), 1
     target.put(path, path.name)
     while (after := _state(path)) != before and tries < _TRIES:
         before, tries = after, tries + 1
         target.put(path, path.name)
-    return before  # a file that goes on changing is copied again at the next call
+    return before  # if it keeps changing, the next call copies it again
 
 
 def _files(directory: Path, *, closed: bool) -> list[Path]:
@@ -116,7 +116,7 @@ def _noted(directory: Path) -> _Noted:
     try:
         return json_of((directory / LEDGER).read_bytes(), _Noted)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
-        return {}  # all of it is copied again
+        return {}  # then everything is copied again
 
 
 def _note(directory: Path, noted: _Noted) -> None:

@@ -1,4 +1,4 @@
-"""A place in object storage that files are copied to, by its URL."""
+"""A place in object storage for copies of files, given by its URL."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from obstore.store import ObjectStore
 
 SCHEMES: Final = ("s3", "s3a", "gs", "az", "azure", "abfs", "abfss", "adl", "file")
-_PIECE: Final = 8 << 20  # read, and sent, at once
+_PIECE: Final = 8 << 20  # bytes read and sent at once
 _RETRIES: Final = 3
 _RETRY: Final = timedelta(seconds=30)
 _HINT: Final = (
@@ -24,7 +24,7 @@ _HINT: Final = (
 
 
 def is_url(text: str) -> bool:
-    """Tell whether a name is that of a place in object storage rather than of a file.
+    """Return whether a name is a URL of object storage rather than a file name.
 
     Examples
     --------
@@ -35,17 +35,17 @@ def is_url(text: str) -> bool:
 
 
 class ObjectTarget:
-    """A prefix in a bucket, or a folder where the scheme is `file`.
+    """A prefix in a bucket; with the scheme `file`, a folder.
 
     Parameters
     ----------
     url
-        Such as `s3://bucket/prefix`. Credentials and endpoint come from the environment.
+        For example `s3://bucket/prefix`. Credentials and endpoint are taken from the environment.
 
     Raises
     ------
     ConfigError
-        The URL names no object storage, or the package for it is not installed.
+        The URL is not one of object storage, or the required package is not installed.
     """
 
     def __init__(self, url: str) -> None:
@@ -60,12 +60,12 @@ class ObjectTarget:
         self._store = _open(self.url)
 
     def size(self, name: str) -> int | None:
-        """Return how many bytes an object has; None if there is none.
+        """Return the size of an object in bytes; None if there is none.
 
         Raises
         ------
         StoreError
-            The storage cannot be asked.
+            The storage does not answer.
         """
         import obstore
 
@@ -77,12 +77,12 @@ class ObjectTarget:
             raise self._trouble("read", name, error) from error
 
     def put(self, path: Path, name: str) -> int:
-        """Copy a file, and return its size; the object is there as a whole or not at all.
+        """Copy a file, and return its size; the object appears only when complete.
 
         Raises
         ------
         StoreError
-            The file cannot be read, the storage refused, or it holds another number of bytes afterwards.
+            The file cannot be read, the storage refused, or the object has a different size afterwards.
         """
         import obstore
 
@@ -113,7 +113,7 @@ class ObjectTarget:
         Raises
         ------
         StoreError
-            There is no such object, or the storage cannot be asked.
+            There is no such object, or the storage does not answer.
         """
         import obstore
 
@@ -125,12 +125,12 @@ class ObjectTarget:
             raise self._trouble("read", name, error) from error
 
     def names(self) -> list[str]:
-        """Return the names of all objects below, in order.
+        """Return the names of all objects under the prefix, in order.
 
         Raises
         ------
         StoreError
-            The storage cannot be asked.
+            The storage does not answer.
         """
         import obstore
 
@@ -146,7 +146,7 @@ class ObjectTarget:
 
 
 def put_file(path: Path, url: str) -> int:
-    """Copy a file to an object that is named by its whole URL, and return its size.
+    """Copy a file to an object given by its whole URL, and return its size.
 
     Raises
     ------
@@ -158,12 +158,12 @@ def put_file(path: Path, url: str) -> int:
 
 
 def url_parts(url: str) -> tuple[str, str]:
-    """Return the folder and the name that the URL of an object has.
+    """Return the folder and the name in the URL of an object.
 
     Raises
     ------
     ConfigError
-        It names no object.
+        It does not name an object.
 
     Examples
     --------

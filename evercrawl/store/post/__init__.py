@@ -1,1 +1,1 @@
-"""Several partitions of one crawl: which owns a host, and what they owe to each other."""
+"""Partitions of one crawl: their ownership of hosts, and the exchange between them."""

@@ -1,9 +1,8 @@
-"""What a partition owes to the others, and what it has from them: a fold of its journal.
+"""What a partition owes to the others and has received from them, as a fold of its journal.
 
 Cash for pages of others waits in the cells that their URLs have here. A letter takes it out of them: the event
-`LetterSent` names the cells and the amounts, and from then on the letter is what the event says until its
-`LetterSettled`. At the far end the event `LetterReceived` brings it in, once: letters from one sender are applied in
-the order of their numbers.
+`LetterSent` names the cells and amounts, and defines the letter until its `LetterSettled`. At the receiver, the event
+`LetterReceived` applies it exactly once: letters from one sender are applied in the order of their numbers.
 """
 
 from __future__ import annotations
@@ -29,20 +28,20 @@ _HOSTS = 1 << 28
 
 
 class Peer(msgspec.Struct):
-    """What passed between this partition and one other.
+    """What was exchanged between this partition and one other.
 
     Attributes
     ----------
     told
-        Slots before which every URL that concerns the other was named in a letter.
+        Slots before this one have been announced in letters, as far as they concern the other.
     sent, sent_cash
-        Number of the last letter to it, and the cash in all of them.
+        Number of the last letter to it, and the total cash in all letters to it.
     unsettled
-        Letters that it has not acknowledged: number -> journal pointer of the event that made it.
+        Unacknowledged letters: number -> journal pointer of the `LetterSent` event.
     applied, applied_cash
-        Number of the last letter from it that was applied, and the cash in all of those.
+        Number of the last letter from it that was applied, and the total cash in these.
     incarnation
-        The highest number of lives that a letter of it named.
+        The highest incarnation in its letters.
     """
 
     told: int = 0
@@ -61,19 +60,19 @@ class _Saved(msgspec.Struct, array_like=True):
 
 
 class PostBook:
-    """What was sent to other partitions, and what came from them.
+    """The exchange with all other partitions.
 
     Parameters
     ----------
     ownership
-        Who owns which host.
+        Decides which partition owns which host.
 
     Attributes
     ----------
     peers
-        By partition; of this one, nothing ever happens.
+        By partition; the entry of this partition stays empty.
     waiting
-        Cash for URLs that are not known here, by key: it goes to them when they become known.
+        Cash for URLs that are unknown here, by key; they receive it when they become known.
     """
 
     def __init__(self, ownership: Ownership) -> None:
@@ -84,32 +83,32 @@ class PostBook:
         self._hosts = 0
 
     def note_hosts(self, names: Iterable[str]) -> None:
-        """Take note of who owns the hosts with the next numbers."""
+        """Record the owners of the hosts with the next numbers."""
         for name in names:
             self._owners[self._hosts] = self.ownership.of(name)
             self._hosts += 1
 
     def owner_of(self, host: int) -> int:
-        """Return which partition owns a host, by its number."""
+        """Return the partition that owns a host, by the host's number."""
         return int(self._owners[host])
 
     def owners_of(self, hosts: Slots) -> Slots:
-        """Return which partition owns each of some hosts, shape (n,)."""
+        """Return the partition that owns each of some hosts, shape (n,)."""
         return self._owners[hosts].astype(np.uint32)
 
     def owns(self, host: int) -> bool:
-        """Whether this partition owns a host."""
+        """Return whether this partition owns a host."""
         return int(self._owners[host]) == self.ownership.number
 
     def owned(self, hosts: Slots) -> Flags:
-        """Whether this partition owns each of some hosts, shape (n,)."""
+        """Return whether this partition owns each of some hosts, shape (n,)."""
         mine: Flags = self._owners[hosts] == self.ownership.number
         return mine
 
     # The fold
 
     def sent(self, event: LetterSent, pointer: int, number: int, cashbook: Cashbook) -> None:
-        """Take what a letter carries out of the cells here."""
+        """Take the cash of a letter out of the cells here."""
         peer, amounts = self.peers[event.to], np.frombuffer(event.amounts)
         assert event.number == peer.sent + 1, "letters are numbered one after another"
         cashbook.move(decode_slots(event.slots), -amounts, number)
@@ -118,7 +117,7 @@ class PostBook:
         peer.unsettled[event.number] = pointer
 
     def received(self, event: LetterReceived, number: int, cashbook: Cashbook) -> None:
-        """Bring what a letter carried into the cells here; what is for URLs that are not known waits."""
+        """Add the cash of a letter to the cells here; cash for unknown URLs waits."""
         peer, amounts, left = self.peers[event.sender], np.frombuffer(event.amounts), np.frombuffer(event.left)
         assert event.number == peer.applied + 1, "letters are applied in the order of their numbers, once each"
         cashbook.move(decode_slots(event.slots), amounts, number)
@@ -128,28 +127,28 @@ class PostBook:
         peer.applied_cash += math.fsum((*amounts, *left))
 
     def settled(self, event: LetterSettled) -> None:
-        """Forget the letters that were acknowledged."""
+        """Forget acknowledged letters."""
         unsettled = self.peers[event.to].unsettled
         for letter in [each for each in unsettled if each <= event.upto]:
             del unsettled[letter]
 
     def welcome(self, first: int, keys: Keys, number: int, cashbook: Cashbook) -> None:
-        """Let URLs that become known, with slots from `first` on, have the cash that has waited for them."""
+        """Pay URLs that become known, with slots from `first` on, the cash that has waited for them."""
         found = [(slot, key) for slot, key in enumerate(keys.tolist(), first) if key in self.waiting]
         if found:
             slots = np.array([slot for slot, _ in found], np.uint32)
             cashbook.move(slots, np.array([self.waiting.pop(key) for _, key in found]), number)
 
-    # Kept in snapshots
+    # Stored in snapshots
 
     def save(self) -> bytes:
-        """Return everything but who owns the hosts."""
+        """Return everything except the owners of hosts."""
         keys = np.fromiter(self.waiting, np.uint64, len(self.waiting))
         amounts: Floats = np.fromiter(self.waiting.values(), np.float64, len(self.waiting))
         return msgspec.msgpack.encode(_Saved(self.peers, keys.tobytes(), amounts.tobytes()))
 
     def restore(self, data: bytes) -> None:
-        """Become what `save` saved."""
+        """Restore what `save` returned."""
         saved = msgspec.msgpack.decode(data, type=_Saved)
         self.peers = saved.peers
         keys, amounts = np.frombuffer(saved.waiting_keys, np.uint64), np.frombuffer(saved.waiting)

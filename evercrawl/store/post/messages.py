@@ -1,4 +1,4 @@
-"""What partitions of one crawl say to each other."""
+"""Messages between partitions of one crawl."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import msgspec
 
 
 class NamedUrl(msgspec.Struct, array_like=True, frozen=True):
-    """A URL that a partition found and another has to know, and how it was found: see `events.Discovery`."""
+    """A URL that a partition found and another must know, and how it was found: see `events.Discovery`."""
 
     url: str
     depth: int
@@ -16,18 +16,18 @@ class NamedUrl(msgspec.Struct, array_like=True, frozen=True):
 
 
 class Letter(msgspec.Struct, array_like=True, frozen=True, tag="letter"):
-    """Cash for pages of the receiver, and URLs that it has to know.
+    """Cash for pages of the receiver, and URLs that it must know.
 
     Attributes
     ----------
     cluster
         Id of the crawl.
     sender, incarnation, to, number
-        Which partition, in which of its lives, to which, and which letter of this pair, from 1.
+        Number and life of the sender, number of the receiver, and number of the letter between the two, from 1.
     keys, amounts
         Keys of URLs, u64, and the cash for each, f64.
     urls
-        URLs that were not named in a letter before; cash for them may come in this letter.
+        URLs that no letter named before; this letter may have cash for them too.
     """
 
     cluster: str
@@ -41,7 +41,7 @@ class Letter(msgspec.Struct, array_like=True, frozen=True, tag="letter"):
 
 
 class LetterApplied(msgspec.Struct, array_like=True, frozen=True, tag="applied"):
-    """All letters of partition `to` up to a number are applied at the sender of this, and on its disk."""
+    """The sender has durably applied all letters of partition `to` up to a number."""
 
     cluster: str
     sender: int
@@ -51,20 +51,20 @@ class LetterApplied(msgspec.Struct, array_like=True, frozen=True, tag="applied")
 
 
 class LeaseAsk(msgspec.Struct, array_like=True, frozen=True, tag="ask"):
-    """A partition wants to be the only one that requests anything of an address.
+    """A partition asks to be the only one that sends requests to an address.
 
     Attributes
     ----------
     cluster, sender, incarnation, to
-        As of a letter.
+        As in a letter.
     key
-        Stands for the address; the partition that lets it follows from it.
+        Key of the address, which determines the partition that leases it out.
     serial
-        How often the sender gave this address back before: what belongs to an earlier time is out of date.
+        How many times the sender has returned this address; messages about an earlier lease are outdated.
     asked_at
-        When, by the sender's clock.
+        Time of the question, by the sender's clock.
     holds
-        Whether it has the address, and wants it for longer.
+        Whether the sender has the address and wants to keep it.
     """
 
     cluster: str
@@ -78,7 +78,7 @@ class LeaseAsk(msgspec.Struct, array_like=True, frozen=True, tag="ask"):
 
 
 class LeaseGrant(msgspec.Struct, array_like=True, frozen=True, tag="grant"):
-    """An address may be requested for `lasts_s` from when it was asked for, and not before `rest_s` from now."""
+    """An address is leased for `lasts_s` from the time of the question, but not before `rest_s` from now."""
 
     cluster: str
     sender: int
@@ -92,7 +92,7 @@ class LeaseGrant(msgspec.Struct, array_like=True, frozen=True, tag="grant"):
 
 
 class LeaseBack(msgspec.Struct, array_like=True, frozen=True, tag="back"):
-    """An address is given back: nothing is under way there any more."""
+    """An address is returned: no request to it is under way any more."""
 
     cluster: str
     sender: int
@@ -103,7 +103,7 @@ class LeaseBack(msgspec.Struct, array_like=True, frozen=True, tag="back"):
 
 
 class LeaseCensus(msgspec.Struct, array_like=True, frozen=True, tag="census"):
-    """Whoever lets addresses has begun anew, and asks who has which."""
+    """The partition that leases out addresses has restarted, and asks who has which."""
 
     cluster: str
     sender: int
@@ -112,7 +112,7 @@ class LeaseCensus(msgspec.Struct, array_like=True, frozen=True, tag="census"):
 
 
 class LeasesHeld(msgspec.Struct, array_like=True, frozen=True, tag="held"):
-    """The addresses that the sender has of the receiver, whose incarnation asked: key -> serial."""
+    """The addresses that the sender has leased from the receiver, whose incarnation asked: key -> serial."""
 
     cluster: str
     sender: int
@@ -123,7 +123,7 @@ class LeasesHeld(msgspec.Struct, array_like=True, frozen=True, tag="held"):
 
 
 class CommonSums(msgspec.Struct, array_like=True, frozen=True, tag="sums"):
-    """What a partition has learned of which all believe the same: the sender's sums, and the how many-th it says."""
+    """Sums of what a partition has learned about parameters common to all partitions, and their sequence number."""
 
     cluster: str
     sender: int

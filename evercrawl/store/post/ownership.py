@@ -1,4 +1,4 @@
-"""Which partition of a crawl owns a host: by a hash of its site, so that the pages of a site stay together."""
+"""Ownership of hosts by partitions: by a hash of the site, so that the pages of a site stay together."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from evercrawl.arrays.hasher import Hasher
 from evercrawl.errors import ConfigError
 
 MOST: Final = 256
-"""Partitions of one crawl at most: letters go between any two of them."""
+"""Maximum number of partitions of one crawl, because letters go between any two of them."""
 _HASH_BITS: Final = 64
 
 
 class Share(msgspec.Struct, frozen=True):
-    """Which part of a crawl a directory is, fixed when it is made.
+    """Which partition of a crawl a directory is; fixed at its creation.
 
     Attributes
     ----------
     number, parts
-        Which partition, from 0, of how many: a power of two.
+        Number of the partition, from 0, and number of partitions, a power of two.
     cluster
-        Id of the crawl that all of them are.
+        Id of the whole crawl.
     site_rules
-        By which rules hosts were grouped into sites at birth; others would give hosts to other partitions.
+        The rules that grouped hosts into sites at creation; other rules would assign hosts to other partitions.
     """
 
     number: int
@@ -35,17 +35,17 @@ class Share(msgspec.Struct, frozen=True):
     site_rules: int
 
     def __post_init__(self) -> None:
-        """See that there is such a partition."""
+        """Check that the number is valid."""
         if parts_wrong(self.parts) or not 0 <= self.number < self.parts:
             raise ValueError(f"there is no partition {self.number} of {self.parts}")
 
     def check_rules(self, site_rules: int, directory: object) -> None:
-        """See that hosts are grouped into sites as they were at birth.
+        """Check that hosts are grouped into sites by the same rules as at creation.
 
         Raises
         ------
         ConfigError
-            They are not.
+            The rules differ.
         """
         if site_rules and site_rules != self.site_rules:
             raise ConfigError(
@@ -55,7 +55,7 @@ class Share(msgspec.Struct, frozen=True):
 
 
 def parts_wrong(parts: int) -> str:
-    """Return why a crawl cannot have so many partitions; "" where it can.
+    """Return why a crawl cannot have this number of partitions; "" if it can.
 
     >>> parts_wrong(4), parts_wrong(3)
     ('', 'partitions are a power of two, such as 2, 4 or 64, and 256 at most; 3 is not')
@@ -66,16 +66,16 @@ def parts_wrong(parts: int) -> str:
 
 
 class Ownership:
-    """Says which partition owns which host.
+    """Decides which partition owns which host.
 
     Parameters
     ----------
     share
-        Which part this is.
+        This partition.
     hasher
-        Hashes under the secret that all partitions share, so that nobody outside can choose where a site goes.
+        Hashes under the secret of all partitions, so that outsiders cannot choose the partition of a site.
     site
-        Host name -> its site, as of a host that links led to.
+        Host name -> its site, as for hosts found by links.
 
     Examples
     --------
@@ -93,16 +93,16 @@ class Ownership:
 
     @property
     def number(self) -> int:
-        """Which partition this is."""
+        """Return the number of this partition."""
         return self.share.number
 
     @property
     def parts(self) -> int:
-        """How many there are."""
+        """Return the number of partitions."""
         return self.share.parts
 
     def of(self, host: str) -> int:
-        """Return which partition owns a host."""
+        """Return the partition that owns a host."""
         return self._of_site(self._site(host))
 
     def _hashed(self, site: str) -> int:

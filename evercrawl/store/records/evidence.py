@@ -1,7 +1,7 @@
-"""What a visit taught, in few bytes: every visit of a known page says it, for ever, so it costs as little as will do.
+"""Compact encodings of what a visit taught; they are stored with every visit of a known page, so size matters.
 
-Probabilities are kept in ten-thousandths, which is finer than any that can be told from another by counting. Of what a
-site announces, either number is kept to the nearest of steps of 9 %, which add up to what they should.
+Probabilities are stored in ten-thousandths, a finer step than counting can distinguish. Both numbers about a site's
+announcements are rounded to steps of 9 %, without bias in sums.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from typing import Final, NamedTuple
 
 _RATE: Final = Struct("<ff")
 _PARTS: Final = 10_000
-_FINE: Final = 8  # steps as a number doubles
-_LEAST: Final = 1e-4  # what makes the first eight
+_FINE: Final = 8  # steps for a doubling
+_LEAST: Final = 1e-4  # start of the first eight steps
 _MOST: Final = (1 << 8) - 1
-_LEVEL_STEPS: Final = 64  # as a level doubles
+_LEVEL_STEPS: Final = 64  # for a doubling of a level
 _LEAST_LEVEL: Final = 1e-9
 _MOST_LEVEL: Final = 700.0
 
 
 class RateEvidence(NamedTuple):
-    """What the visits so far say of a page's rate of change: what they add to shape and scale of the prior.
+    """Evidence of the visits so far on a page's rate of change: what they add to shape and scale of the prior.
 
     Examples
     --------
@@ -43,14 +43,14 @@ class RateEvidence(NamedTuple):
 
 
 class PredictedFresh(NamedTuple):
-    """How likely a copy was to be fresh before a visit, and whether the visit found it so."""
+    """The predicted probability that a copy was fresh before a visit, and whether it was."""
 
     probability: float
     fresh: bool
 
     @classmethod
     def unpack(cls, number: int) -> PredictedFresh:
-        """Return what `pack_predicted` packed; not 0.
+        """Return what `pack_predicted` packed; `number` must not be 0.
 
         Examples
         --------
@@ -61,7 +61,7 @@ class PredictedFresh(NamedTuple):
 
 
 def pack_predicted(probability: float, fresh: bool | None) -> int:
-    """Return both as one number of three bytes; 0 where either is not known (nan, None).
+    """Return both as one number of three bytes; 0 if either is unknown (nan, None).
 
     Examples
     --------
@@ -76,7 +76,7 @@ def pack_predicted(probability: float, fresh: bool | None) -> int:
 def pack_survival(probability: float) -> int:
     """Return a probability as a number of two bytes: the logarithm of -ln of it, in steps of 1 %.
 
-    So those near to 1 are told apart as well as others. Never 0.
+    So probabilities near 1 are resolved as well as others. The result is never 0.
 
     Examples
     --------
@@ -88,17 +88,17 @@ def pack_survival(probability: float) -> int:
 
 
 def unpack_survival(number: int) -> float:
-    """Return what `pack_survival` packed, to the nearest step; not 0."""
+    """Return what `pack_survival` packed, to the nearest step; `number` must not be 0."""
     return 1.0 if number == 1 else math.exp(-_LEAST_LEVEL * math.exp2((number - 2) / _LEVEL_STEPS))
 
 
 class AnnouncementEvidence(NamedTuple):
-    """What a visit says of how much its site announces.
+    """Evidence of a visit on how much its site announces.
 
     Attributes
     ----------
     listened, looked
-        Changes that were to be expected, and to be found, as `change.announcements` has it.
+        Numbers of expected and of detectable changes, as defined in `change.announcements`.
 
     Examples
     --------
@@ -112,12 +112,12 @@ class AnnouncementEvidence(NamedTuple):
     looked: float
 
     def pack(self) -> int:
-        """Return both as one number of two bytes; 0 is for visits that say nothing of it."""
+        """Return both as one number of two bytes; 0 is reserved for visits without such evidence."""
         return 1 + (_MOST + 1) * _steps(self.listened) + _steps(self.looked)
 
     @classmethod
     def unpack(cls, number: int) -> AnnouncementEvidence:
-        """Return what `pack` packed, to the nearest step; not 0."""
+        """Return what `pack` packed, to the nearest step; `number` must not be 0."""
         one, other = divmod(number - 1, _MOST + 1)
         return cls(_amount(one), _amount(other))
 

@@ -1,10 +1,10 @@
-"""How much of what a change brings stays, as a running mean that is folded visit by visit in whole numbers.
+"""The lasting part of a page's changes, as a running mean that is folded visit by visit in integers.
 
-A change is judged by the next visit that sees the page, changed or not: of what was new, that much is still there by
-the cosine of the similarity hashes. So a page that was replaced and then left alone counts as wholly new, one that
-shows an advertisement counts for nothing. What is kept of a page is six bytes: half of the similarity hash of its state
-before a change that no visit has judged yet, and the mean. Whole numbers come out the same on every machine, so the
-journal folds to what memory holds.
+A change is judged at the next visit that sees the page, changed or not: the part of the new content that is still
+there is estimated by the cosine of the similarity hashes. So a page that was replaced and then left alone counts as
+wholly new, and one with rotating advertisements counts as unchanged. Each page needs six bytes: half of the
+similarity hash of its state before a change that no visit has judged yet, and the mean. Integers give the same result
+on every machine, so the journal folds to the content of memory.
 
 References
 ----------
@@ -21,35 +21,35 @@ from numpy.typing import NDArray
 from evercrawl.types import Floats
 
 BITS: Final = 32
-"""Of each similarity hash, the low ones, are compared: as many as there is room to keep."""
+"""Number of low bits of each similarity hash that are compared, limited by space in the record."""
 MASK: Final = (1 << BITS) - 1
 ONE: Final = 1 << 10
-"""All of a page, as means are kept."""
+"""The whole page, in the unit of stored means."""
 FIRST_CHANGES: Final = 2
-"""Changes that count in a page's mean before it has shown any; of each nine tenths stay."""
+"""Prior weight of a page's mean, in changes, of each of which nine tenths last."""
 MOST: Final = 15
-"""Changes that are counted: from then on each new one weighs as much as the last, so that what was long ago fades."""
+"""Maximum number of counted changes; from then on all new changes have the same weight, so that old ones fade."""
 _COUNT_BITS: Final = 4
 START: Final = round(0.9 * ONE) << _COUNT_BITS
-"""What is kept of a page that has shown no change: mean, and how many changes it is of, in one number."""
+"""Initial value for a page without changes: mean, and number of changes, in one number."""
 _COSINES: Final = [round(math.cos(math.pi * bits / BITS) * ONE) for bits in range(BITS + 1)]
 
 
 def learn(kept: int, earlier: int, before: int, now: int, *, changed: bool) -> tuple[int, int]:
-    """Return what to keep of a page after a visit that saw it.
+    """Return what to store of a page after a visit that saw it.
 
     Parameters
     ----------
     kept, earlier
-        What was kept: the mean, and bits of the state before a change that is not judged yet, 0 for none.
+        The stored values: the mean, and bits of the state before an unjudged change, 0 for none.
     before, now
-        Similarity hash of the page at the visit before and at this one; 0 where it has no words, which says nothing.
+        Similarity hash of the page at the last and at this visit; 0 for a page without words, which is ignored.
     changed
-        Whether the words are others than at the visit before.
+        Whether the words differ from those of the last visit.
 
     Examples
     --------
-    All of a page is replaced, and what came is still there at the next visit:
+    All of a page is replaced, and the new content is still there at the next visit:
 
     >>> kept = learn(START, 0, 0xFFFF0000, 0xFF00FF00, changed=True)
     >>> kept == (START, 0xFFFF0000)
@@ -64,13 +64,13 @@ def learn(kept: int, earlier: int, before: int, now: int, *, changed: bool) -> t
         stays = _COSINES[((before ^ now) & MASK).bit_count()] - _COSINES[((earlier ^ now) & MASK).bit_count()]
         mean, count = kept >> _COUNT_BITS, min((kept & MOST) + 1, MOST)
         changes = FIRST_CHANGES + count
-        mean += (2 * (stays - mean) + changes) // (2 * changes)  # to the nearest
+        mean += (2 * (stays - mean) + changes) // (2 * changes)  # rounded to nearest
         kept = mean << _COUNT_BITS | count
     return kept, (before & MASK or 1) if changed else 0
 
 
 def part(kept: NDArray[Any]) -> Floats:
-    """Return which part of a page a change replaces for good, 0 to 1, by what is kept of pages, shape (n,).
+    """Return the part of a page that a change replaces for good, 0 to 1, from the stored values, shape (n,).
 
     >>> part(np.array([START, -160]))
     array([0.90039062, 0.        ])
@@ -79,7 +79,7 @@ def part(kept: NDArray[Any]) -> Floats:
 
 
 def judged(kept: int) -> int:
-    """Return of how many changes a mean is, up to `MOST`.
+    """Return the number of changes in a mean, up to `MOST`.
 
     >>> judged(START), judged(START + 3)
     (0, 3)

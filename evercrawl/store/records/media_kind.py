@@ -1,11 +1,11 @@
-"""What kind of thing a page is by its media type, in three bits of its record."""
+"""Kinds of pages by media type, stored in three bits of their records."""
 
 from functools import lru_cache
 from typing import Final
 
 UNKNOWN, PAGE, DOCUMENT, DATA, MEDIA = range(5)
 SHIFT: Final = 4
-"""Where in `flags` of a record the kind begins."""
+"""Position of the kind in `flags` of a record."""
 MASK: Final = 7 << SHIFT
 _PAGES: Final = frozenset(("text/html", "application/xhtml+xml"))
 _DOCUMENTS: Final = (
@@ -22,7 +22,7 @@ _MEDIA: Final = ("image/", "audio/", "video/", "application/ogg")
 
 @lru_cache(1024)
 def kind_of(media_type: str) -> int:
-    """Return the kind of a page that was sent with a media type, in lower case; `UNKNOWN` where that does not tell.
+    """Return the kind of a page with a media type, in lower case; `UNKNOWN` if the type does not tell.
 
     Examples
     --------

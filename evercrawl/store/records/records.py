@@ -1,4 +1,4 @@
-"""One record of 96 bytes for each page that has been fetched, in the order of the first fetch."""
+"""Records of 96 bytes, one for each page that has been fetched, in the order of the first fetch."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -14,41 +14,40 @@ from evercrawl.types import Floats, Slots
 
 
 class Record(msgspec.Struct, gc=False):
-    """What is kept of a page that was fetched: the one table of the fields of `RECORD`, in their order.
+    """The fields kept for each fetched page; they define `RECORD`, in this order.
 
     Attributes
     ----------
     slot, host
         Which page.
-    visited
+    Last visit, in sixteenths of a second since the crawl's epoch.
         Last visit, in sixteenths of a second since the crawl's epoch.
     size_bytes, digest, simhash, words
-        Of the content: its bytes, their digest, its similarity hash, and 32 bits of the digest of its text.
+        Of the content: its size, its digest, its similarity hash, and 32 bits of the digest of its text.
     event
-        Journal pointer of the last event that has links.
+        Journal pointer of the last event with links.
     importance, mark
         The value x of push, or the history H of AOPIC; and for AOPIC the clock G at the last visit.
     rate_shape, rate_scale_s
         Evidence on the rate of change: what the visits add to the prior Gamma(shape, scale).
     alias
-        Slot of the page that this one only leads to, NO_SLOT where it has content of its own.
+        Slot of the page that this one only leads to; NO_SLOT if it has content of its own.
     changed, seen
-        When the content last changed, as far as is known; the last visit that saw the content. Like `visited`.
+        When the content last changed, as far as is known; the last visit that saw the content. In units as `visited`.
     wire_bytes
-        Of the last whole body, as it came over the wire.
+        Size of the last complete body as received.
     visits, changes
-        How many there were.
+        Number of visits and of changes.
     status, outcome
         HTTP status and `Outcome` of the last visit.
     depth
-        Links from a seed.
+        Number of links from a seed.
     misses
-        Visits in a row that found it gone, or in trouble.
+        Consecutive visits that found it gone or in trouble.
     flags
         The bits below.
     lasting, earlier
-        How much of what a change brings stays, and bits of the state before a change that no visit has judged yet, 0
-        for none; see `lasting`.
+        The lasting part of its changes, and bits of the state before an unjudged change, 0 for none; see `lasting`.
     """
 
     slot: Word
@@ -79,45 +78,45 @@ class Record(msgspec.Struct, gc=False):
 
 
 RECORD_BITS: Final = 5
-"""Blocks of records, of which is noted whether they changed, have 2^5: 3 KiB."""
+"""A block has 2^5 records (3 KiB); changes are tracked by block."""
 _LAYOUT: Final = Layout(Record)
 RECORD: Final = _LAYOUT.dtype
-"""A record as numpy has it: 96 bytes of fields, each where its type wants to be, and none to spare."""
+"""A record as a numpy dtype: 96 bytes of aligned fields, without padding."""
 
 MEMBER: Final = 1
-"""In `flags`: its site's virtual cash goes to this page too."""
+"""In `flags`: the page is a member of its site and receives virtual cash."""
 VALIDATED: Final = 2
 """In `flags`: the server sent validators, so a visit that finds no change is cheap."""
 FINDABLE: Final = 4
-"""In `flags`: its content is held and is no copy of another page's, so the search index has an entry for it."""
+"""In `flags`: its content is held and is not a copy of another page's, so the search index has an entry for it."""
 NEAR: Final = 8
-"""In `flags`: a page that was read before it said nearly the same. The next three bits are its `media_kind`."""
+"""In `flags`: an earlier page has nearly the same text. The next three bits are its `media_kind`."""
 
 
 class Records:
-    """An array of `RECORD` that grows at the end.
+    """A growing array of `RECORD`.
 
     Parameters
     ----------
     capacity
-        Records there may be; address space is reserved for all of them.
+        Maximum number of records; address space is reserved for all of them.
     width
-        How many numbers the scheme of importance keeps of a page beside history and mark.
+        Number of further numbers that the scheme of importance keeps of each page, beside history and mark.
 
     Attributes
     ----------
     rows
-        Every row there could be, as a structured array: those before `count` are in use, the others zero. The array
-        stays the same while records are added, so views of it may be kept.
+        All possible rows as a structured array: those before `count` are in use, the others are zero. The array is
+        never reallocated, so views of it stay valid.
     kept
-        Those numbers, shape (capacity, width), f64; it costs memory only where there are any.
+        The further numbers, shape (capacity, width), f64; they take memory only if in use.
     count
-        Records in use.
+        Number of records in use.
     moved_bytes
-        How much of `rows` lies in a file (`arrays/shelf.py`).
+        Number of bytes of `rows` that are in a file (`arrays/shelf.py`).
     changed, changed_kept
-        Which blocks of `rows` and `kept` were written to since the last snapshot; who writes to them says so, but for
-        `write`, `keep` and `hold`, which do.
+        The blocks of `rows` and `kept` that were written to since the last snapshot. Writers must note their blocks,
+        except through `write`, `keep` and `hold`, which do.
 
     Examples
     --------
@@ -139,23 +138,23 @@ class Records:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Return the memory in use, in bytes."""
         width = RECORD.itemsize + self.kept.itemsize * int(self.kept.shape[1])
         return max(self.count * width - self.moved_bytes, 0)
 
     def reserved(self) -> tuple[NDArray[Any], int]:
-        """Return all rows, and how many are in use."""
+        """Return all rows, and the number in use."""
         return self.rows, self.count
 
     def keep(self, width: int) -> None:
-        """Keep so many numbers of each page from now on, all 0; what was kept before is forgotten."""
+        """Keep `width` further numbers of each page from now on, initially 0; earlier ones are discarded."""
         self.kept = reserve(np.dtype((np.float64, (width,))), len(self.rows)) if width else np.zeros((0, 0))
         self.changed_kept.note_rows(0, self.count)
 
     def kept_at(self, cells: Slots) -> Floats | None:
-        """Return what is kept of pages, shape (n, width), by their cells in `Table.record`; None where that is nothing.
+        """Return the further numbers of pages, shape (n, width), by cells of `Table.record`; None if there are none.
 
-        Zeros stand for a page that has no record.
+        Pages without a record have zeros.
         """
         if not self.kept.shape[1]:
             return None
@@ -163,7 +162,7 @@ class Records:
         return kept
 
     def cash_at(self, index: int) -> tuple[float, float]:
-        """Return importance and mark of a record: a third of the time of reading all of it."""
+        """Return importance and mark of a record, in a third of the time of `read`."""
         return self._importance.item(index), self._mark.item(index)
 
     def read(self, index: int) -> Record:
@@ -171,24 +170,24 @@ class Records:
         return _LAYOUT.read(self._bytes, index)
 
     def write(self, index: int, record: Record) -> None:
-        """Let a record be this one from now on."""
+        """Overwrite a record."""
         _LAYOUT.write(self._bytes, index, record)
         self.changed.note(index)
 
     def hold(self, index: int, numbers: Sequence[float]) -> None:
-        """Let these be the numbers that are kept of a page beside history and mark."""
+        """Set the further numbers of a page."""
         self.kept[index] = numbers
         self.changed_kept.note(index)
 
     def add(self) -> int:
-        """Return the index of a new record, all zero."""
+        """Add a record of zeros; return its index."""
         index = self.count
         assert index < len(self.rows), "more records than address space"
         self.count = index + 1
         return index
 
     def resize(self, count: int) -> None:
-        """Make `count` records be in use; those added are zero, those taken away are cleared."""
+        """Set the number of records in use; added ones are zero, removed ones are cleared."""
         assert 0 <= count <= len(self.rows), "more records than address space"
         self.rows[count : self.count] = np.zeros((), RECORD)
         self.kept[count : self.count] = 0.0

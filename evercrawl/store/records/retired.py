@@ -1,4 +1,4 @@
-"""Which pages are retired: gone so often, and for so long, that they are asked for no more."""
+"""Retired pages: gone so often, and for so long, that they are no longer requested."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from evercrawl.types import RETIRED, RETIRED_S, Outcome
 
 
 def retired(rows: NDArray[Any]) -> NDArray[Any]:
-    """Return which records are of retired pages, shape (n,): gone six times in a row, and not there for thirty days.
+    """Return which records are of retired pages, shape (n,): gone six times in a row, and unseen for thirty days.
 
-    Of a page that was never there the six are enough.
+    For a page that was never seen, six times are enough.
 
     Examples
     --------

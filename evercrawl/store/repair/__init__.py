@@ -1,1 +1,1 @@
-"""What mends a damaged crawl directory: one kind of file a module; `evercrawl.crawl.repairing` puts them in order."""
+"""Repair of a damaged crawl directory, by kind of file; `evercrawl.crawl.repairing` runs the steps in order."""

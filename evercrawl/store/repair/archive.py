@@ -1,7 +1,7 @@
-"""Damaged bytes of the archive: put back from a backup, or filled with a record that says what was there.
+"""Repair of damaged bytes of the archive: from a backup, or by a filler record that says what was there.
 
-What is filled has the length of what it replaces, so that every pointer still leads to its record, and the segment can
-be read from its first byte to its last by any reader of WARC.
+A filler has the length of what it replaces, so that every pointer still leads to its record, and any WARC reader can
+read the segment from beginning to end.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _END: Final = b"\r\n\r\n"
 
 
 class ArchivePiece(NamedTuple):
-    """Bytes [start, end) of some data, and whether they are one whole record."""
+    """Bytes [start, end) of some data, and whether they are one complete record."""
 
     start: int
     end: int
@@ -41,7 +41,7 @@ class ArchivePiece(NamedTuple):
 
 
 def pieces(data: bytes) -> Iterator[ArchivePiece]:
-    """Yield the records of `data`, and what stands between them, in order."""
+    """Yield the records of `data` and the pieces between them, in order."""
     at = 0
     while at < len(data):
         end = _record_end(data, at)
@@ -57,18 +57,18 @@ def pieces(data: bytes) -> Iterator[ArchivePiece]:
 
 
 def filler(size_bytes: int, at: float, noise: bytes, what: str, *, fill: bytes = b" ") -> bytes:
-    """Return a record of exactly so many bytes; b"" where that is too few.
+    """Return a record of exactly `size_bytes` bytes; b"" if that is too small.
 
     Parameters
     ----------
     size_bytes
-        Of the gzip member.
+        Size of the gzip member.
     at, noise
         The record's date, in seconds since the epoch, and 16 random bytes for its name.
     what
-        What it says.
+        Text of the record.
     fill
-        The byte that stands behind that.
+        Padding byte after the text.
 
     Examples
     --------
@@ -95,16 +95,16 @@ def filler(size_bytes: int, at: float, noise: bytes, what: str, *, fill: bytes =
 
 
 class ArchiveMending:
-    """Mends bytes of the segments of one crawl.
+    """Repairs the segments of one crawl.
 
     Parameters
     ----------
     directory, archive, disk
-        Of the crawl.
+        The crawl's directory, archive and disk.
     backup
-        Of the same crawl, read only; None where there is none.
+        Disk of a backup of the same crawl, read-only; None if there is none.
     now, random
-        Date and names of the records that are written.
+        Date of new records, and the source of their names.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class ArchiveMending:
         self._now, self._random = now, random
 
     def restore(self, span: ArchiveSpan) -> bool:
-        """Put bytes back from the backup, if it has whole records there."""
+        """Restore bytes from the backup, if it has complete records there; return whether it had."""
         name, size = self._archive.name(span.segment), span.end - span.start
         data = self._backup.read(name, span.start, size) if self._backup is not None else b""
         if len(data) < size or not all(piece.whole for piece in pieces(data)):
@@ -131,12 +131,12 @@ class ArchiveMending:
         return True
 
     def fill(self, span: ArchiveSpan) -> list[ArchiveSpan]:
-        """Fill what is not whole in these bytes, as far as the file reaches, and return it.
+        """Fill the incomplete parts of a span with records, up to the end of the file; return these parts.
 
         Raises
         ------
         StoreError
-            Some bytes are too few to be filled.
+            Some part is too small for a record.
         """
         name = self._archive.name(span.segment)
         end = min(span.end, self._disk.size(name))
@@ -161,13 +161,13 @@ class ArchiveMending:
         return filled
 
     def forget_index(self, segment: int) -> None:
-        """Remove the index of a segment, which is made again from it."""
+        """Remove the index of a segment, so that it is rebuilt."""
         self._archive.forget_index(segment)
         self._disk.remove(index_name(self._archive.name(segment)))
 
 
 def _record_end(data: bytes, at: int) -> int:
-    """Return where the record ends that begins at `data[at:]`; 0 where none is whole there."""
+    """Return the end of the record at `data[at:]`; 0 if there is no complete record."""
     if not data.startswith(_SEEN, at):
         return 0
     inflate = Inflated()

@@ -1,4 +1,4 @@
-"""What a crawl directory says of itself, when both files that say it are damaged or lost."""
+"""Restoration of crawl.json when both of its files are damaged or lost."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def read_birth(disk: Disk) -> Birth | None:
-    """Return what one of the two files says; None where neither can be read."""
+    """Return the content of one of the two files; None if neither can be read."""
     for name in (FILE, COPY):
         try:
             return json_of(disk.read(name, 0, disk.size(name)), Birth)
@@ -30,10 +30,10 @@ def read_birth(disk: Disk) -> Birth | None:
 
 
 def worked_out(disk: Disk) -> Birth | None:
-    """Return what they said, as snapshots, journal and the names of archive files have it; None where these do not.
+    """Return the content as reconstructed from snapshots, journal and archive file names; None if that is impossible.
 
-    A crawl that was switched to another scheme of importance is left out: nothing else says how it began. So is one
-    whose secret is lost too.
+    A crawl that was switched to another scheme of importance cannot be reconstructed, because nothing else has its
+    first scheme; nor can one whose secret is lost too.
     """
     loaded, _ = snapshot.load(disk)
     names = [name for name in disk.names("archive/evercrawl-") if name.endswith(SEGMENT_SUFFIX)]
@@ -52,7 +52,7 @@ def worked_out(disk: Disk) -> Birth | None:
 
 
 def _secret(disk: Disk, hashes: int) -> bytes | None:
-    """Return the secret of a crawl whose hashes have this mark, empty where it has none; None where it is lost."""
+    """Return the secret under which a crawl's hashes have this mark; empty if it has none, None if it is lost."""
     if not hashes:
         return b""
     try:

@@ -1,4 +1,4 @@
-"""What is damaged in a crawl directory, as whoever mends it has to know it."""
+"""Description of the damage in a crawl directory, for repair."""
 
 import enum
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from evercrawl.store.archive.pointer import Pointer
 
 
 class Part(enum.StrEnum):
-    """The parts of a crawl directory that are mended in different ways."""
+    """The parts of a crawl directory, by way of repair."""
 
     JOURNAL = "journal"
     STATE = "snapshots and what is derived from the journal"
@@ -29,20 +29,20 @@ class ArchiveSpan(NamedTuple):
 
 @dataclass(slots=True)
 class Damage:
-    """Where a crawl directory is damaged.
+    """The damage in a crawl directory.
 
     Attributes
     ----------
     parts
-        In which of its parts.
+        The damaged parts.
     records
-        Pointers of archive records that events name and that are not what they should be.
+        Pointers of invalid archive records that events name.
     spans
-        Bytes of segments in which no event names a record, and that are not whole records.
+        Spans of segments that no event names and that are not complete records.
     strangers
-        Files that are none of this crawl's.
+        Files that do not belong to this crawl.
     beside
-        Damaged files that a crawl can do without, or makes again.
+        Damaged files that a crawl can do without, or rebuilds.
     """
 
     parts: set[Part] = field(default_factory=set[Part])

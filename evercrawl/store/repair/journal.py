@@ -1,4 +1,4 @@
-"""A damaged journal: where it is damaged, and its bytes put back from a backup, or cut off."""
+"""Repair of a damaged journal: from a backup, or by cutting it after the last valid event."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class SoundJournal(NamedTuple):
-    """How far a journal is sound from its first event on.
+    """The valid part of a journal, from its first event on.
 
     Attributes
     ----------
     start, offset
-        Of the file, and in the journal: where the first byte stands that is not sound.
+        Offset of the file with the first invalid byte; offset of that byte in the journal.
     events
-        Events before it.
+        Number of events before it.
     rest_bytes
-        Bytes from there on, in all files.
+        Number of bytes from there on, in all files.
     """
 
     start: int
@@ -35,7 +35,7 @@ class SoundJournal(NamedTuple):
 
 
 def sound_journal(disk: Disk) -> SoundJournal:
-    """Return how far the journal is sound."""
+    """Return the valid part of the journal."""
     start = offset = events = 0
     starts = file_starts(disk)
     while start in starts:
@@ -50,7 +50,7 @@ def sound_journal(disk: Disk) -> SoundJournal:
 
 
 def file_starts(disk: Disk) -> list[int]:
-    """Return the offsets that the files of the journal begin with, by their names."""
+    """Return the offsets of the journal's files, from their names."""
     found = list[int]()
     for name in disk.names("journal-"):
         digits = name.removeprefix("journal-").removesuffix(".log")
@@ -60,7 +60,7 @@ def file_starts(disk: Disk) -> list[int]:
 
 
 def restore(directory: Path, disk: Disk, backup: Disk) -> int:
-    """Put back what is not sound and a backup has; return how many bytes. It is none where their histories differ."""
+    """Restore invalid bytes from a backup; return the number of bytes, 0 if the histories differ."""
     patches = list(_patches(disk, backup))
     for name, at, data in patches:
         keep_bytes(directory, name, at, at + len(data))
@@ -69,7 +69,7 @@ def restore(directory: Path, disk: Disk, backup: Disk) -> int:
 
 
 def _patches(disk: Disk, backup: Disk) -> Iterator[tuple[str, int, bytes]]:
-    """Yield file, place and bytes of what the backup has and the journal has not."""
+    """Yield file, offset and bytes that the backup has and the journal lacks."""
     events = 0
     for start in sorted({*file_starts(disk), *file_starts(backup)}):
         name, at = segment_name(start), start + HEADER_BYTES
@@ -89,7 +89,7 @@ def _patches(disk: Disk, backup: Disk) -> Iterator[tuple[str, int, bytes]]:
 
 
 def cut(directory: Path, disk: Disk, sound: SoundJournal) -> None:
-    """Cut off what follows the last sound event; it is kept."""
+    """Cut off everything after the last valid event; a copy is kept."""
     for start in sorted(file_starts(disk), reverse=True):
         if start > sound.start or (start == sound.start and sound.offset == start):
             move_away(directory, segment_name(start))
@@ -101,7 +101,7 @@ def cut(directory: Path, disk: Disk, sound: SoundJournal) -> None:
 
 
 def _walked(disk: Disk, start: int, events: int) -> tuple[int, int]:
-    """Return where the sound frames of a file end, and how many events come before that."""
+    """Return the end of the valid frames of a file, and the number of events before it."""
     offset = start
     if _events_before(disk, start) != events:
         return offset, events
@@ -112,7 +112,7 @@ def _walked(disk: Disk, start: int, events: int) -> tuple[int, int]:
 
 
 def _events_before(disk: Disk, start: int) -> int | None:
-    """Return how many events come before a file, as its header says; None where that is not sound."""
+    """Return the number of events before a file, from its header; None if that is invalid."""
     try:
         return read_header(disk, Segment(start, start + disk.size(segment_name(start))))
     except StoreError:

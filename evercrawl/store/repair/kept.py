@@ -1,4 +1,4 @@
-"""What repairing takes away is kept: in the folder `damaged` of the crawl directory, under its old name."""
+"""The folder `damaged` of a crawl directory, which keeps everything that a repair removes, under its old name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _PIECE: Final = 4 << 20
 
 
 def move_away(directory: Path, name: str) -> None:
-    """Move a file there, with what SQLite keeps beside it; one that is gone was moved before."""
+    """Move a file to the folder, with the auxiliary files of SQLite; a missing file was moved before."""
     for each in (name, f"{name}-wal", f"{name}-shm"):
         path = place_of(directory, each)
         with contextlib.suppress(FileNotFoundError):
@@ -28,7 +28,7 @@ def move_away(directory: Path, name: str) -> None:
 
 
 def keep_bytes(directory: Path, name: str, start: int, end: int) -> None:
-    """Keep a copy of bytes [start, end) of a file, unless it is there; its name says which they are."""
+    """Copy bytes [start, end) of a file to the folder, unless that is done; the name says which bytes they are."""
     source = place_of(directory, name)
     if not source.is_file():
         return
@@ -45,7 +45,7 @@ def keep_bytes(directory: Path, name: str, start: int, end: int) -> None:
 
 
 def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
-    """Keep what the archive has behind an end, segment by segment; each is a WARC file, for records are not cut."""
+    """Copy the end of the archive to the folder, by segment; each copy is a WARC file, as records are not cut."""
     for segment in archive.segments():
         name, start = archive.name(segment), end.size_bytes if segment == end.segment else 0
         size = disk.size(name)
@@ -55,7 +55,7 @@ def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
 
 
 def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = True) -> None:
-    """Write `data` over what stands at `offset` of a file, and return once that is on the disk if `sync` says so."""
+    """Overwrite a file with `data` at `offset`; if `sync` is set, return once that is on the disk."""
     path = place_of(directory, name)
     try:
         path.parent.mkdir(exist_ok=True)
@@ -73,7 +73,7 @@ def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = 
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Write a file that is there wholly, or not at all."""
+    """Write a file atomically and durably."""
     draft = path.with_name(f"{path.name}.tmp")
     with draft.open("wb") as file:
         file.write(data)
@@ -83,7 +83,7 @@ def write_synced(path: Path, data: bytes) -> None:
 
 
 def _place(directory: Path, name: str) -> Path:
-    """Return a path in the folder that nothing has yet."""
+    """Return an unused path in the folder."""
     folder = directory / FOLDER
     folder.mkdir(exist_ok=True)
     place, number = folder / name, 1

@@ -1,1 +1,1 @@
-"""What pages need to be shown as browsers show them: a table that follows from the journal."""
+"""Requisites of pages: files that browsers need to show them, in a table derived from the journal."""

@@ -1,4 +1,4 @@
-"""The requisites of a crawl in a table of SQLite: a fold of the journal, made again from it where it does not fit."""
+"""The requisites of a crawl in a SQLite table: a fold of the journal, rebuilt from it if they do not match."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 REQUISITES_FILE: Final = "requisites.sqlite"
 FILES: Final = (REQUISITES_FILE, f"{REQUISITES_FILE}-wal", f"{REQUISITES_FILE}-shm")
 _VERSION: Final = 1
-_PIECE: Final = 500  # values of one query
+_PIECE: Final = 500  # values in one query
 _COLUMNS: Final = (
     "number, url, at, status, error, segment, offset, length, body_at, stale_at, retry_at, tries, etag, last_modified, "
     "mime, payload, wire_bytes, depth, root, owed"
@@ -57,19 +57,19 @@ class KnownRequisite(NamedTuple):
     Attributes
     ----------
     number, url
-        Of it; "" where it was forgotten.
+        Its number and URL; "" if it was forgotten.
     at, status, error
-        When it was asked for last, 0 for never, and what came of it.
+        Time of the last request, 0 for never, and its result.
     archive, body_at
-        Where its content is, and when that came; None and 0 where there is none.
+        Position of its content, and when it was received; None and 0 if there is none.
     stale_at, retry_at, tries
-        As in `RequisiteFetched`; how often in a row asking failed.
+        As in `RequisiteFetched`; number of consecutive failures.
     etag, last_modified, mime, payload, wire_bytes
-        Of its content; received in all.
+        Of its content; bytes received in total.
     depth, root
-        Styles, scripts and redirects between it and the page that needed it first; the slot of that.
+        Number of styles, scripts and redirects between it and the page that first needed it; the slot of that page.
     owed
-        Whether it is to be asked for.
+        Whether it must be requested.
     """
 
     number: int
@@ -93,7 +93,7 @@ class KnownRequisite(NamedTuple):
 
 
 class RequisiteCounts(NamedTuple):
-    """How many requisites there are, are archived, are owed and failed, and bytes received."""
+    """Numbers of known, archived, owed and failed requisites, and bytes received."""
 
     known: int = 0
     archived: int = 0
@@ -103,12 +103,12 @@ class RequisiteCounts(NamedTuple):
 
 
 class RequisiteBook:
-    """What is known of requisites, and which are owed.
+    """All known requisites, and which of them are owed.
 
     Parameters
     ----------
     file
-        The table.
+        Connection to the database.
 
     Examples
     --------
@@ -128,19 +128,19 @@ class RequisiteBook:
 
     @classmethod
     def opened(cls, path: str) -> RequisiteBook:
-        """Open what is known, to write to it; `path` is the SQLite file, ":memory:" keeps nothing.
+        """Open the table for writing; `path` is the SQLite file, or ":memory:" for a temporary table.
 
         Raises
         ------
         StoreError
-            It cannot be written.
+            The file cannot be written.
         """
         return cls(_opened(path))
 
     # The journal
 
     def follow(self, journal: Journal) -> None:
-        """Take in what the journal has beyond what is known; all of it, where what is known does not fit.
+        """Fold the events of the journal that the table lacks; all events, if the table does not match the journal.
 
         Raises
         ------
@@ -167,18 +167,18 @@ class RequisiteBook:
         self.commit()
 
     def fold(self, event: RequisitesNeeded | RequisiteFetched, pointer: int, number: int) -> None:
-        """Take in one event of the journal."""
+        """Fold one event of the journal."""
         self._apply(event)
         self._mark(event, pointer, number)
 
     def commit(self) -> None:
-        """Put on the disk what was taken in; what a crash takes away is in the journal."""
+        """Write the changes to the disk; after a crash, missing ones are folded again from the journal."""
         if self._begun:
             self._begun = False
             self._file.execute("COMMIT")
 
     def close(self) -> None:
-        """Commit, and close the file; what a full disk does not take, the next start takes in from the journal."""
+        """Commit and close the file; what a full disk rejects is folded again at the next start."""
         with contextlib.suppress(sqlite3.Error):
             self.commit()
         self._file.close()
@@ -225,7 +225,7 @@ class RequisiteBook:
 
     def _came(self, event: RequisiteFetched) -> None:
         if event.error == LOST_REQUISITE and not event.retry_at:
-            return  # a record that has not the content: what is known stays as it is
+            return  # that record did not have the current content: nothing changes
         self._file.execute(
             "UPDATE requisites SET at = ?, status = ?, error = ?, stale_at = ?, retry_at = ?, owed = ?, "
             "tries = CASE WHEN ? THEN tries + 1 ELSE 0 END, wire_bytes = wire_bytes + ? WHERE number = ?",
@@ -250,12 +250,12 @@ class RequisiteBook:
 
     @property
     def count(self) -> int:
-        """How many numbers were given out."""
+        """Return how many numbers have been assigned."""
         (last,) = self._file.execute("SELECT max(number) FROM requisites").fetchone()
         return 0 if last is None else int(last) + 1
 
     def numbers(self, urls: Sequence[str]) -> dict[str, int]:
-        """Return the numbers of those of some URLs that are known."""
+        """Return the numbers of those URLs that are known."""
         found = dict[str, int]()
         for piece in _pieces(urls):
             query = f"SELECT url, number FROM requisites WHERE url IN ({_marks(piece)})"
@@ -263,7 +263,7 @@ class RequisiteBook:
         return found
 
     def examined(self, slot: int, of: int = -1) -> bool:
-        """Whether it is known what a page, or a requisite, needs."""
+        """Return whether the needs of a page, or of a requisite, are known."""
         query = "SELECT 1 FROM owners WHERE owner = ?"
         return self._file.execute(query, (owner_of(slot, of),)).fetchone() is not None
 
@@ -273,7 +273,7 @@ class RequisiteBook:
         return [number for (number,) in self._file.execute(query, (owner_of(slot, of),))]
 
     def any_stale(self, numbers: Sequence[int], now: float) -> bool:
-        """Whether one of these is due again, once something is seen to need it."""
+        """Return whether one of these must be requested again when something needs it."""
         return any(
             self._file.execute(
                 f"SELECT 1 FROM requisites WHERE NOT owed AND url != '' AND stale_at <= ? AND number IN "
@@ -283,7 +283,7 @@ class RequisiteBook:
         )  # fmt: skip
 
     def owners(self, number: int, most: int = 10) -> tuple[list[int], int]:
-        """Return slots of pages that need a requisite, by way of styles too, at most so many; and how many in all."""
+        """Return up to `most` slots of pages that need a requisite, also through styles; and their total number."""
         query = """
             WITH RECURSIVE up (owner) AS (
                 SELECT owner FROM needs WHERE number = ?
@@ -293,7 +293,7 @@ class RequisiteBook:
         return found[:most], len(found)
 
     def under(self, slot: int) -> list[int]:
-        """Return the numbers of all that a page needs, by way of styles too."""
+        """Return the numbers of all that a page needs, directly or through styles."""
         query = """
             WITH RECURSIVE down (number) AS (
                 SELECT number FROM needs WHERE owner = ?
@@ -302,29 +302,29 @@ class RequisiteBook:
         return [number for (number,) in self._file.execute(query, (slot,))]
 
     def of(self, numbers: Sequence[int]) -> list[KnownRequisite]:
-        """Return what is known of some requisites."""
+        """Return the data of some requisites."""
         found = list[KnownRequisite]()
         for piece in _pieces(numbers):
             found += self._rows(f"number IN ({_marks(piece)})", piece)
         return found
 
     def owed(self, now: float, most: int, but: Iterable[int] = ()) -> list[KnownRequisite]:
-        """Return some that are to be asked for now, those first that wait longest; none of `but`."""
+        """Return up to `most` requisites to be requested now, except `but`, the longest waiting first."""
         left_out = tuple(but)
         where = f"owed AND retry_at <= ? AND number NOT IN ({','.join(map(str, left_out))})"
         return self._rows(f"{where} ORDER BY retry_at, number LIMIT {most}", (now,))
 
     def next_at(self) -> float:
-        """Return when the next one is to be asked for; infinity where none is owed."""
+        """Return when the next request is due; infinity if none is owed."""
         (first,) = self._file.execute("SELECT min(retry_at) FROM requisites WHERE owed").fetchone()
         return float("inf") if first is None else float(first)
 
     def rooted(self, root: int) -> int:
-        """Return how many a page was the first to need, by way of styles too."""
+        """Return how many requisites a page was the first to need, directly or through styles."""
         return int(self._file.execute("SELECT count(*) FROM requisites WHERE root = ?", (root,)).fetchone()[0])
 
     def counts(self) -> RequisiteCounts:
-        """Return how many there are."""
+        """Return the counts."""
         query = """SELECT count(*), count(segment), coalesce(sum(owed), 0),
             coalesce(sum(NOT owed AND segment IS NULL AND at > 0), 0), coalesce(sum(wire_bytes), 0)
             FROM requisites WHERE url != ''"""
@@ -337,9 +337,9 @@ class RequisiteBook:
 
 @contextlib.contextmanager
 def read_book(directory: Path) -> Generator[RequisiteBook | None]:
-    """Open what is known of a crawl's requisites for reading; None where there is nothing, or it cannot be read."""
+    """Open a crawl's requisites for reading; yield None if there are none, or they cannot be read."""
     path, file = directory / REQUISITES_FILE, None
-    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # nothing is made beside it
+    way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # create no files beside it
     with contextlib.suppress(sqlite3.Error):
         if path.is_file():
             file = sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True, isolation_level=None)
@@ -355,7 +355,7 @@ def read_book(directory: Path) -> Generator[RequisiteBook | None]:
 
 
 def owner_of(slot: int, of: int) -> int:
-    """Return by which number a page, or a requisite, is known that needs something.
+    """Return the number that identifies the owner of needs, a page or a requisite.
 
     >>> owner_of(7, -1), owner_of(NO_SLOT, 0)
     (7, -1)
@@ -364,7 +364,7 @@ def owner_of(slot: int, of: int) -> int:
 
 
 def _opened(path: str) -> sqlite3.Connection:
-    """Return the table; what cannot be read is made anew, from the journal."""
+    """Return the table; an unreadable one is replaced by an empty one, to be rebuilt from the journal."""
     with contextlib.suppress(sqlite3.Error):
         return _connected(path)
     for ending in ("", "-wal", "-shm"):
@@ -418,5 +418,5 @@ def _known(row: tuple[Any, ...]) -> KnownRequisite:
 
 
 def encoded(numbers: Iterable[int]) -> np.ndarray[Any, np.dtype[np.uint32]]:
-    """Return numbers as `codec.encode_slots` takes them."""
+    """Return numbers encoded by `codec.encode_slots`."""
     return np.array(sorted(numbers), np.uint32)

@@ -1,4 +1,4 @@
-"""Which records of the archive events name, of pages and of requisites; and which of these are gone."""
+"""Archive records of pages and requisites that events name, and those that events give up."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
 
 
 def record_of(event: Event) -> Pointer | None:
-    """Return where the record is that came with an event; None where none did."""
+    """Return the position of an event's record; None if it has none."""
     if isinstance(event, Visit):
         return event.archive
     return event.archive if isinstance(event, RequisiteFetched) and event.error != LOST_REQUISITE else None
 
 
 def gone_of(event: Event) -> Pointer | None:
-    """Return which record an event gives up; None where it gives up none."""
+    """Return the record that an event gives up; None if it gives up none."""
     if isinstance(event, Lost):
         return event.archive
     return event.archive if isinstance(event, RequisiteFetched) and event.error == LOST_REQUISITE else None
 
 
 def lost_requisites(journal: Journal, broken: set[Pointer], now: float) -> list[RequisiteFetched]:
-    """Return the events that give up the records of requisites among some; where it had the content, it is owed."""
+    """Return events that give up the broken records of requisites; a requisite whose content was there is owed."""
     holds, gone = dict[int, "Pointer"](), list[tuple[int, "Pointer"]]()
     for _, _, event in journal.replay() if broken else ():
         if isinstance(event, RequisiteFetched) and (where := record_of(event)) is not None:

@@ -1,1 +1,1 @@
-"""What memory holds, on the disk: saved at the cost of what changed, and taken up again at a start."""
+"""Snapshots of memory on the disk, at the cost of what changed; a start restores the newest one."""

@@ -1,9 +1,9 @@
-"""Blocks of columns on the disk, saved again and again at the cost of those that changed.
+"""Incremental storage of blocks of columns, in which a save costs about as much as has changed.
 
-What changed is appended to files (`frames`), and what a manifest names counts. As blocks are saved again, those saved
-before are of no use any more. Where that is more than half of all, some blocks of the oldest file are saved again
-though they did not change, no more than those that did, until nobody needs the file and it is deleted. So saving costs
-about twice what changed, and the files take about twice the room of the columns.
+Changed blocks are appended to files (`frames`), and a manifest names the files that count. Blocks that were saved
+again become garbage. If that is more than half of all, some unchanged blocks of the oldest file are saved again, no
+more than changed ones, until the file is unused and can be deleted. So a save costs about twice what changed, and the
+files take about twice the space of the columns.
 
 References
 ----------
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
     from evercrawl.store.snapshots.frames import PlacedFrame
 
 SEGMENT_BYTES: Final = 64 << 20
-LEAST_BYTES: Final = 1 << 20  # cleaned at a time, if there is so much to clean
-FEW_SEGMENTS: Final = 8  # beyond what their bytes would fill: each run of a crawl begins one
+LEAST_BYTES: Final = 1 << 20  # minimum amount to clean at a time, if there is that much
+FEW_SEGMENTS: Final = 8  # allowed beyond what the bytes would fill, because each run of a crawl starts a file
 
 
 class ColumnSize(NamedTuple):
-    """How many blocks a column has, and about how many bytes each takes."""
+    """The number of blocks of a column, and the approximate size of one in bytes."""
 
     blocks: int
     block_bytes: int
 
 
 class BlockLog:
-    """Files of frames of one kind, and where the blocks are that count.
+    """Files of frames of one kind, and the positions of the current blocks.
 
     Parameters
     ----------
     disk, kind
-        Where the files are, and what their names begin with.
+        Disk of the files, and the prefix of their names.
     placed
-        The frames that count, where something was saved before, in order.
+        The current frames, in order, if something was saved before.
 
     Examples
     --------
@@ -67,11 +67,11 @@ class BlockLog:
 
     def __init__(self, disk: Disk, kind: str, placed: Sequence[PlacedFrame] = ()) -> None:
         self._disk, self._kind = disk, kind
-        self._owners = dict[str, Slots]()  # of each block, the file with its last frame; 0 where there is none
-        self._raw = Counter[int]()  # bytes that were saved in each file, before they were pressed
+        self._owners = dict[str, Slots]()  # for each block, the file with its last frame; 0 if there is none
+        self._raw = Counter[int]()  # bytes saved in each file, before compression
         self._ends = dict[int, int]()
         self._unsynced = set[int]()
-        self._number = 0  # of the file that grows
+        self._number = 0  # of the file that is appended to
         for frame in placed:
             self._take(frame.column, frame.blocks, frame.segment, frame.raw_bytes)
             self._ends[frame.segment] = frame.offset + frame.size_bytes
@@ -79,16 +79,16 @@ class BlockLog:
     def due(
         self, sizes: Mapping[str, ColumnSize], changed: Mapping[str, Slots], *, clean: bool = True
     ) -> dict[str, Slots]:
-        """Return the blocks of each column that are to be saved now, in order.
+        """Return the blocks of each column to be saved now, in order.
 
         Parameters
         ----------
         sizes
-            Of each column there is.
+            Sizes of all columns.
         changed
-            Blocks that are not any more what was saved last.
+            Blocks that differ from what was last saved.
         clean
-            Whether blocks of the oldest file are added where that is worth while.
+            Whether to add blocks of the oldest file if that is worthwhile.
         """
         found = dict[str, Slots]()
         for column, size in sizes.items():
@@ -101,7 +101,7 @@ class BlockLog:
         return found
 
     def append(self, column: str, blocks: Slots, raw: bytes, sequence: int) -> None:
-        """Save some blocks, which count as soon as a manifest is written after it.
+        """Save some blocks; they count once a later manifest is written.
 
         Raises
         ------
@@ -119,7 +119,7 @@ class BlockLog:
         self._take(column, blocks, self._number, len(raw))
 
     def end(self, sizes: Mapping[str, ColumnSize]) -> list[BlockSegment]:
-        """Sync what was appended, and return the files that count from now on, for a manifest.
+        """Sync what was appended; return the current files, for a manifest.
 
         Raises
         ------
@@ -133,7 +133,7 @@ class BlockLog:
         return [BlockSegment(number, size) for number, size in sorted(self._ends.items()) if number >= oldest]
 
     def forget(self, named: Iterable[BlockSegment]) -> None:
-        """Delete all files but those that some manifest names, and the one that grows."""
+        """Delete all files except those in a manifest, and the one that is appended to."""
         wanted = {segment.number for segment in named} | {self._number}
         for number in numbers(self._disk, self._kind):
             if number not in wanted:
@@ -147,7 +147,7 @@ class BlockLog:
         return bool(raw > 2 * live) or len(self._raw) > FEW_SEGMENTS + raw // SEGMENT_BYTES
 
     def _clean(self, sizes: Mapping[str, ColumnSize], found: dict[str, Slots], budget: int) -> None:
-        """Add blocks of the oldest file to those that are saved, of so many bytes at most."""
+        """Add blocks of the oldest file to those to be saved, up to `budget` bytes."""
         oldest = self._oldest(sizes)
         for column, size in sizes.items():
             old = np.setdiff1d(np.flatnonzero(self._of(column, size.blocks) == oldest), found[column])
@@ -156,7 +156,7 @@ class BlockLog:
             budget -= len(old) * size.block_bytes
 
     def _oldest(self, sizes: Mapping[str, ColumnSize]) -> int:
-        """Return the oldest file that has a block's last frame."""
+        """Return the oldest file that has the last frame of a block."""
         owners = [self._of(column, size.blocks) for column, size in sizes.items()]
         return min((int(each[each > 0].min(initial=self._number or 1 << 31)) for each in owners), default=self._number)
 
@@ -166,7 +166,7 @@ class BlockLog:
             self._of(column, int(blocks[-1]) + 1)[blocks] = number
 
     def _of(self, column: str, blocks: int) -> Slots:
-        """Return the files that have the last frame of each of the first blocks of a column, in place."""
+        """Return, for the first blocks of a column, the files with their last frames, as a view."""
         owners = self._owners.get(column)
         if owners is None or len(owners) < blocks:
             owners = self._owners[column] = grown(np.zeros(0, np.uint32) if owners is None else owners, blocks)

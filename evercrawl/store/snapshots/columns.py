@@ -1,4 +1,4 @@
-"""The columns of a state that snapshots save, in blocks."""
+"""The columns of a state that snapshots save, by blocks."""
 
 from __future__ import annotations
 
@@ -17,31 +17,31 @@ if TYPE_CHECKING:
     from evercrawl.store.state import State
     from evercrawl.types import Slots
 
-_NAME_BYTES: Final = 24  # of a host's name, about
+_NAME_BYTES: Final = 24  # approximate size of a host's name
 
 
 class SavedColumn(Protocol):
-    """A column as a snapshot sees it: its first `count` rows, in blocks of 2^`bits`."""
+    """A column to be saved: its first `count` rows, in blocks of 2^`bits`."""
 
     changed: ChangedBlocks
     count: int
 
     @property
     def block_bytes(self) -> int:
-        """Return about how many bytes a block takes."""
+        """Return the approximate size of a block in bytes."""
         ...
 
     def begin(self, blocks: Slots) -> None:
-        """Take note of which blocks are going to be copied: this is the snapshot's instant."""
+        """Note the blocks that will be copied, at the instant of the snapshot."""
         ...
 
     def copied(self, blocks: Slots) -> Any:
-        """Return a copy of some of them, one behind the other, as bytes."""
+        """Return a copy of some of them, concatenated, as bytes."""
         ...
 
 
 class RowsColumn:
-    """Rows of numbers. What a snapshot has of them may be of any instant from its beginning on: it says which."""
+    """Rows of numbers. A snapshot's copy of a block may be as of any later instant, which is stored with it."""
 
     def __init__(self, rows: NDArray[Any], count: int, changed: ChangedBlocks) -> None:
         self.count, self.changed = count, changed
@@ -49,11 +49,11 @@ class RowsColumn:
 
     @property
     def block_bytes(self) -> int:
-        """Return how many bytes a block takes."""
+        """Return the size of a block in bytes."""
         return int(self._blocks.shape[1])
 
     def begin(self, blocks: Slots) -> None:
-        """Take note of nothing."""
+        """Do nothing."""
 
     def copied(self, blocks: Slots) -> Any:
         """Return a copy of some blocks."""
@@ -61,7 +61,7 @@ class RowsColumn:
 
 
 class SiteRows:
-    """The rows of sites, as they were at the snapshot's instant: what the journal adds to them it would add twice."""
+    """The rows of sites, as of the snapshot's instant, because a replay would add later amounts twice."""
 
     def __init__(self, state: State) -> None:
         self._accounts = state.accounts
@@ -70,7 +70,7 @@ class SiteRows:
         self._then: BlocksThen | None = None
 
     def begin(self, blocks: Slots) -> None:
-        """See that these are copied before they are written to."""
+        """Have these blocks copied before they are written to."""
         self._then = self._accounts.then = BlocksThen(self._accounts.sites, self.changed.bits, blocks)
 
     def copied(self, blocks: Slots) -> Any:
@@ -80,24 +80,24 @@ class SiteRows:
 
 
 class NameColumn:
-    """NameColumn that are never changed: joined by line breaks."""
+    """Names, which never change, separated by line breaks."""
 
     def __init__(self, names: Sequence[str], changed: ChangedBlocks) -> None:
         self._names, self.count, self.changed = names, len(names), changed
         self.block_bytes = _NAME_BYTES << changed.bits
 
     def begin(self, blocks: Slots) -> None:
-        """Take note of nothing."""
+        """Do nothing."""
 
     def copied(self, blocks: Slots) -> Any:
-        """Return the names of some blocks, each with a line break."""
+        """Return the names in some blocks, each with a line break."""
         bits, stop = self.changed.bits, self.count
         parts = [self._names[block << bits : min(block + 1 << bits, stop)] for block in blocks.tolist()]
         return "".join("\n".join(part) + "\n" for part in parts).encode()
 
 
 def columns_of(state: State) -> dict[str, SavedColumn]:
-    """Return the columns of a state as they are at this instant."""
+    """Return the columns of a state at this instant."""
     table, records, known = state.table, state.records, state.known.count
     columns: dict[str, SavedColumn] = {
         "cash": RowsColumn(table.cash, known, table.changed_cash),
@@ -116,7 +116,7 @@ def columns_of(state: State) -> dict[str, SavedColumn]:
 
 
 def sizes_of(columns: dict[str, SavedColumn]) -> dict[str, ColumnSize]:
-    """Return how large columns are."""
+    """Return the sizes of columns."""
     return {
         name: ColumnSize(blocks_of(column.count, column.changed.bits), column.block_bytes)
         for name, column in columns.items()
@@ -124,7 +124,7 @@ def sizes_of(columns: dict[str, SavedColumn]) -> dict[str, ColumnSize]:
 
 
 def row_columns(state: State) -> dict[str, tuple[NDArray[Any], int]]:
-    """Return, of each column of rows, all of them and the power of two that a block has."""
+    """Return, for each column of rows, the whole array and the block size as a power of two."""
     records, table = state.records, state.table
     columns: dict[str, tuple[NDArray[Any], int]] = {
         "cash": (table.cash, table.changed_cash.bits),
@@ -141,5 +141,5 @@ def row_columns(state: State) -> dict[str, tuple[NDArray[Any], int]]:
 
 
 def clear_beyond(rows: NDArray[Any], count: int, bits: int) -> None:
-    """Make the rows after the first `count` in the last of their blocks zero: what was found later is not there yet."""
+    """Zero the rows after the first `count` in their last block, because they belong to later pages."""
     rows[count : blocks_of(count, bits) << bits] = np.zeros((), rows.dtype)

@@ -1,4 +1,4 @@
-"""Columns filled from frames: of each block the last that was saved."""
+"""Filling of columns from frames, with the last saved version of each block."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def fill(targets: NDArray[np.uint8], placed: Sequence[PlacedFrame], column: str, kind: str, disk: Disk) -> Keys:
-    """Fill the blocks of a column, shape (blocks, bytes of one); return the sequence at which each was copied.
+    """Fill the blocks of a column, shape (blocks, block size); return the sequence at which each was copied.
 
     Raises
     ------
     ValueError, msgspec.MsgspecError, zstandard.ZstdError
-        A frame is damaged, or of some blocks there is none.
+        A frame is damaged, or a block has none.
     """
     sequences = np.zeros(len(targets), np.uint64)
     for frame, places, live in live_blocks(placed, column, len(targets)):
@@ -35,12 +35,12 @@ def fill(targets: NDArray[np.uint8], placed: Sequence[PlacedFrame], column: str,
 
 
 def live_blocks(placed: Sequence[PlacedFrame], column: str, blocks: int) -> Iterator[tuple[PlacedFrame, Slots, Slots]]:
-    """Yield the frames that have a column's blocks last; which of the frame's blocks these are, and of the column's.
+    """Yield the frames with the last version of a column's blocks; their indexes in the frame, and in the column.
 
     Raises
     ------
     ValueError
-        Of some blocks there is no frame.
+        A block has no frame.
     """
     mine = [frame for frame in placed if frame.column == column]
     last = np.full(blocks, -1, np.int64)
@@ -58,7 +58,7 @@ def live_blocks(placed: Sequence[PlacedFrame], column: str, blocks: int) -> Iter
 
 
 def _put(targets: NDArray[np.uint8], blocks: Slots, found: NDArray[np.uint8]) -> None:
-    """Write blocks to their places; blocks that follow each other at once."""
+    """Write blocks to their places, consecutive ones at once."""
     first, last = int(blocks[0]), int(blocks[-1])
     if last - first + 1 == len(blocks):
         targets[first : last + 1] = found

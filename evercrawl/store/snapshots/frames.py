@@ -1,7 +1,7 @@
-"""Files of frames: blocks of columns, one behind the other, of which the last of each counts.
+"""Files of frames, which contain blocks of columns; the last frame of each block counts.
 
-A frame is a length, a checksum, and some blocks of one column, pressed. Files are numbered and only grow; a manifest
-elsewhere says which of them count, and up to where. What follows that, or is in no manifest, is nobody's.
+A frame is a length, a checksum, and some compressed blocks of one column. Files are numbered and only grow. A
+manifest elsewhere names the files and their lengths; other files, and bytes beyond these lengths, are unused.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _HEAD: Final = 16  # length and checksum
 
 
 class BlockSegment(msgspec.Struct, array_like=True, frozen=True):
-    """A file of frames, and how many of its bytes count."""
+    """A file of frames, and its length in bytes as far as it counts."""
 
     number: int
     size_bytes: int
@@ -41,11 +41,11 @@ class BlockFrame(msgspec.Struct, array_like=True, frozen=True):
     column
         Its name.
     sequence
-        How much of the journal was folded when they were copied.
+        Number of journal events folded when the blocks were copied.
     blocks
-        Which blocks, u32 each, in order.
+        Indexes of the blocks, u32 each, in order.
     data
-        One behind the other, pressed.
+        The blocks, concatenated and compressed.
     """
 
     column: str
@@ -55,16 +55,16 @@ class BlockFrame(msgspec.Struct, array_like=True, frozen=True):
 
 
 class PlacedFrame(NamedTuple):
-    """Where a frame is, and what of it.
+    """The position of a frame, and its blocks.
 
     Attributes
     ----------
     segment, offset, size_bytes
-        Its file, and what of that is the frame.
+        Number of the file, and position and size of the frame in it.
     column, sequence, blocks
         As in `BlockFrame`.
     raw_bytes
-        Of its data, not pressed.
+        Uncompressed size of the data.
     """
 
     segment: int
@@ -86,7 +86,7 @@ def file_name(kind: str, number: int) -> str:
 
 
 def numbers(disk: Disk, kind: str) -> list[int]:
-    """Return the numbers of the files of frames that there are, in order."""
+    """Return the numbers of the existing files of frames, in order."""
     found = list[int]()
     for name in disk.names(f"{kind}-"):
         digits = name.removeprefix(f"{kind}-").removesuffix(".bin")
@@ -96,19 +96,19 @@ def numbers(disk: Disk, kind: str) -> list[int]:
 
 
 def pressed(column: str, sequence: int, blocks: Slots, raw: bytes) -> bytes:
-    """Return a frame as it stands in a file."""
+    """Return a frame as stored in a file."""
     frame = BlockFrame(column, sequence, blocks.tobytes(), zstandard.ZstdCompressor(level=_LEVEL).compress(raw))
     data = msgspec.msgpack.encode(frame)
     return len(data).to_bytes(8, "little") + xxhash.xxh3_64_digest(data) + data
 
 
 def frames(disk: Disk, kind: str, segments: list[BlockSegment]) -> Iterator[PlacedFrame]:
-    """Yield all frames that count, in the order in which they were written, each with its checksum true.
+    """Yield all frames that count, in the order of writing, after verifying their checksums.
 
     Raises
     ------
     ValueError, msgspec.MsgspecError, zstandard.ZstdError
-        A file is damaged, or gone.
+        A file is damaged or missing.
     """
     for segment in segments:
         name = file_name(kind, segment.number)
@@ -129,12 +129,12 @@ def frames(disk: Disk, kind: str, segments: list[BlockSegment]) -> Iterator[Plac
 
 
 def data_of(disk: Disk, kind: str, placed: PlacedFrame) -> bytes:
-    """Return the blocks of a frame, one behind the other.
+    """Return the blocks of a frame, concatenated.
 
     Raises
     ------
     ValueError, msgspec.MsgspecError, zstandard.ZstdError
-        It is damaged, or gone.
+        It is damaged or missing.
     """
     data = disk.read(file_name(kind, placed.segment), placed.offset, placed.size_bytes)
     if xxhash.xxh3_64_digest(memoryview(data)[_HEAD:]) != data[8:_HEAD]:

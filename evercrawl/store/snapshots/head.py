@@ -1,4 +1,4 @@
-"""What a snapshot says of itself: how far the journal was folded, how much of each column there is, and where it is."""
+"""The header of a snapshot: the position in the journal, and the sizes and files of all columns."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ if TYPE_CHECKING:
 VERSION: Final = 9
 MAGIC: Final = b"EVERSNAP"
 KIND: Final = "blocks"
-"""What the names of the files with the columns' blocks begin with."""
+"""Prefix of the names of files with columns' blocks."""
 DAMAGED: Final = (ValueError, KeyError, msgspec.MsgspecError, zstandard.ZstdError)
-"""What reading a damaged snapshot raises."""
+"""The exceptions that reading a damaged snapshot raises."""
 _INSTANTS: Final = np.dtype([("host", "<u4"), ("at", "<f8")])
 
 
 class SnapshotHead(msgspec.Struct):
-    """What a snapshot is of.
+    """The header of a snapshot.
 
     Attributes
     ----------
     sequence, position
-        Events folded when it began, and the journal offset from which to go on.
+        Number of events folded when it began, and the journal offset at which to continue.
     known, records, hosts, sites
-        How many there were.
+        Numbers of known URLs, records, hosts and sites.
     tail
-        URLs of the URL log's unfinished block.
+        URLs in the URL log's incomplete block.
     accounts
-        Cash that is in no page's cell, without the sites' rows, which are a column.
+        Cash outside pages' cells, without the sites' rows, which are a column.
     notes
-        Numbers that whoever looks at the crawl from outside likes to know, such as the price.
+        Numbers for outside readers, such as the price.
     site_rules
-        By which rules hosts were grouped into sites; where they are others now, the names of the sites are compared.
+        The rules that grouped hosts into sites; if they differ now, the names of the sites are compared.
     away, wished
         Hosts to be left alone, as in the state, packed by `packed_instants`.
     scheme
-        How importance was learned when it began; never is a crawl switched while one is written.
+        The scheme of importance; a crawl is never switched while a snapshot is written.
     known_digest
-        Digest of the known URLs' rows, which are in a file of their own.
+        Digest of the rows of known URLs, which are in a separate file.
     bits
-        Of each column, how large its blocks are, as a power of two.
+        The block size of each column, as a power of two.
     segments
-        The files with the blocks, in order.
+        The files of blocks, in order.
     steered
-        What orders and rules of the scope had made of the crawl.
+        The result of orders and scope rules.
     hashes
-        What tells the hashes of the crawl from those under other secrets; see `Hasher.mark`.
+        Mark of the secret under which the crawl hashes; see `Hasher.mark`.
     post
-        What passed between this partition and others, where there are any; see `PostBook.save`.
+        The exchange between this partition and others, if there are any; see `PostBook.save`.
     marked_by
-        Which rule says of what kind the addresses of unread pages are; see `table.folders`.
+        Version of the rule for kinds of addresses of unread pages; see `table.folders`.
     render_gains
-        What rendering pages had brought, by site; see `RenderGains.save`.
+        What rendering has brought, by site; see `RenderGains.save`.
     """
 
     version: int
@@ -96,11 +96,11 @@ class SnapshotHead(msgspec.Struct):
 
 
 class OtherHashesError(StoreError):
-    """URLs had other keys when the snapshot was made."""
+    """The snapshot has keys of URLs under another secret."""
 
 
 class OtherSitesError(StoreError):
-    """Hosts are grouped into sites otherwise than when the snapshot was made, as by a newer public suffix list."""
+    """The snapshot groups hosts into sites differently, for example by an older public suffix list."""
 
 
 def packed_instants(instants: Mapping[int, float]) -> bytes:

@@ -1,4 +1,4 @@
-"""Memory, as a snapshot has it."""
+"""Restoration of memory from a snapshot."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _LINE_END: Final = ord("\n")
 
 
 def restore(state: State, loaded: Loaded, disk: Disk) -> None:
-    """Fill an empty state from a snapshot; it takes note of how far each block of cash and records reaches.
+    """Fill an empty state from a snapshot; the state records the sequence of each block of cash and records.
 
     Raises
     ------
     OtherHashesError, OtherSitesError
-        Its keys are others, or its accounts are of other sites.
+        Its keys are under another secret, or its accounts belong to other sites.
     StoreError
-        The known URLs are not those that it was made with, or blocks of it are missing.
+        The known URLs are not those of the snapshot, or blocks are missing.
     """
     head = loaded.head
     if head.hashes != state.hasher.mark:
@@ -73,14 +73,14 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
 
 
 def see_references(state: State, name: str) -> None:
-    """See that what is said of rows by number are rows: compiled code goes by these numbers without looking.
+    """Check that all references to rows by number are valid, because compiled code does not check them.
 
-    Blocks of a snapshot may be newer than it is, so it is asked once the journal was folded on.
+    Blocks of a snapshot may be newer than the snapshot, so this is called after the journal was folded.
 
     Raises
     ------
     StoreError
-        The snapshot of this name said something else.
+        A reference in the snapshot of this name is invalid.
     """
     known, records, hosts = state.known.count, state.records.count, len(state.hosts)
     rows, cells = state.records.rows[:records], state.table.record[:known]
@@ -126,7 +126,7 @@ def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
 
 
 def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: Disk) -> bytes:
-    """Return names in their order, each with a line break behind it."""
+    """Return names in order, each followed by a line break."""
     found = dict[int, bytes]()
     for frame, places, live in live_blocks(placed, column, blocks_of(count, bits)):
         data = data_of(disk, KIND, frame)

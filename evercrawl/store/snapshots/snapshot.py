@@ -1,9 +1,10 @@
-"""Snapshots: what memory holds, written block by block while the crawl goes on, and only where it changed.
+"""Snapshots of memory, written block by block while the crawl continues, and only where it changed.
 
-Each frame of blocks carries the journal sequence at which it was copied. Loading takes them as they are and folds the
-journal from where the snapshot began: assignments come out the same, and sums skip cells that were copied later than
-the event. A snapshot is a small file that names the files with the blocks (`blocklog`), so it is there wholly or not at
-all. Two generations are kept; a damaged one is passed over for the older, and without any the whole journal is folded.
+Each frame of blocks has the journal sequence at which it was copied. Loading takes them as they are and folds the
+journal from the beginning of the snapshot: assignments give the same result twice, and sums skip cells that were
+copied after the event. A snapshot is a small file that names the files of blocks (`blocklog`), so it is written
+atomically. Two generations are kept; if one is damaged, the older one is used, and without any, the whole journal is
+folded.
 """
 
 from __future__ import annotations
@@ -35,22 +36,22 @@ if TYPE_CHECKING:
     from evercrawl.types import Slots
 
 COPIED_BYTES: Final = 1 << 20
-"""Of a column, copied at a time: within a millisecond."""
+"""Amount of a column that is copied at a time, within a millisecond."""
 COPIED_NAMES: Final = 1 << 12
-"""Likewise of names, each of which is an object."""
+"""The same for names, each of which is an object."""
 
 
 class Loaded(msgspec.Struct):
-    """A snapshot whose frames are whole.
+    """A snapshot with complete frames.
 
     Attributes
     ----------
     name, head
-        Its file's name, and what it says of itself.
+        Its file name, and its header.
     placed
-        Its frames, in the order in which they were written; each column's blocks are in the last that has them.
+        Its frames, in the order of writing; the last frame with a block counts.
     older
-        What is in it, where an older version made it.
+        Its content, if an older version wrote it.
     """
 
     name: str
@@ -73,11 +74,11 @@ async def write(
     Parameters
     ----------
     log
-        Where the blocks are that were saved before, and these will be.
+        The blocks saved earlier; the new ones are added to it.
     commit
-        Returns once every event so far is on the disk.
+        Returns once all events so far are on the disk.
     offload
-        Runs a function where it does not hold up the crawl, and returns its result.
+        Runs a function without blocking the crawl, and returns its result.
     """
     columns = columns_of(state)
     head, away, wished = _head(state, journal, archive_end, columns), dict(state.away), dict(state.wished)
@@ -121,7 +122,7 @@ def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict
 
 
 def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[tuple[str, Slots]]:
-    """Yield the blocks that are to be copied at a time; what has to be of the first instant comes first."""
+    """Yield the blocks to be copied at a time, beginning with those that must be as of the snapshot's instant."""
     for name in sorted(due, key="sites".__ne__):
         blocks, column = due[name], columns[name]
         some = (
@@ -135,10 +136,10 @@ def _parts(due: dict[str, Slots], columns: dict[str, SavedColumn]) -> Iterator[t
 
 
 def _forget(disk: Disk, log: BlockLog) -> None:
-    """Delete older snapshots, and the files that neither they nor the others name.
+    """Delete older snapshots, and files of blocks that neither they nor the others name.
 
-    What is deleted last may be all that a power cut leaves deleted: files of a snapshot wait for the next time, when it
-    is certain that it is gone.
+    After a power cut, only the last deletions may have survived. So the blocks of a snapshot are deleted the next
+    time, when the deletion of the snapshot is durable.
     """
     named = list[BlockSegment]()
     for name in names(disk):
@@ -149,12 +150,12 @@ def _forget(disk: Disk, log: BlockLog) -> None:
 
 
 def names(disk: Disk) -> list[str]:
-    """Return the snapshots there are, newest first."""
+    """Return the names of the snapshots, newest first."""
     return stamped.names(disk, stamped.SNAPSHOT)
 
 
 def newest_head(disk: Disk) -> SnapshotHead | None:
-    """Return what the newest snapshot that can be read says of itself; None where there is none."""
+    """Return the header of the newest readable snapshot; None if there is none."""
     for name in names(disk):
         with contextlib.suppress(StoreError, *DAMAGED):
             return _head_of(disk, name)[1]
@@ -162,12 +163,12 @@ def newest_head(disk: Disk) -> SnapshotHead | None:
 
 
 def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
-    """Return the newest whole snapshot, and a sentence for each that is damaged.
+    """Return the newest intact snapshot, and a sentence for each damaged one.
 
     Raises
     ------
     StoreError
-        When a snapshot was made by a newer version.
+        A snapshot was written by a newer version.
     """
     troubles: list[str] = []
     for name in names(disk):
@@ -179,21 +180,21 @@ def load(disk: Disk) -> tuple[Loaded | None, list[str]]:
 
 
 def read(disk: Disk, name: str) -> Loaded:
-    """Return one snapshot, every frame of which has its checksum.
+    """Return one snapshot after verifying the checksums of all frames.
 
     Raises
     ------
     ValueError, msgspec.MsgspecError, zstandard.ZstdError
         It is damaged.
     StoreError
-        It was made by a newer version.
+        It was written by a newer version.
     """
     older, head = _head_of(disk, name)
     return Loaded(name, head, list(frames(disk, KIND, head.segments)), older)
 
 
 def check(disk: Disk, loaded: Loaded) -> None:
-    """Read all that a snapshot holds.
+    """Read all data of a snapshot.
 
     Raises
     ------
@@ -208,7 +209,7 @@ def check(disk: Disk, loaded: Loaded) -> None:
 
 
 def version_of(disk: Disk, name: str) -> int | None:
-    """Return the version of a snapshot's format; None where it is damaged."""
+    """Return the version of a snapshot's format; None if it is damaged."""
     try:
         found = pieces(disk.read(name, 0, disk.size(name)), MAGIC)
         return msgpack_of(found[0], _Versioned).version

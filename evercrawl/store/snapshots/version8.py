@@ -1,4 +1,4 @@
-"""Snapshots of version 8, which were one file with all there was: read, and never written any more."""
+"""Snapshots of version 8, which were single files; they can be read, and are no longer written."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class _Head(msgspec.Struct):
 
 
 class Piece(msgspec.Struct):
-    """One piece: rows [start, start + count) of a column, copied when the journal stood at `sequence`."""
+    """Rows [start, start + count) of a column, copied when the journal was at `sequence`."""
 
     column: str
     start: int
@@ -64,12 +64,12 @@ class Piece(msgspec.Struct):
 
 
 class Older(NamedTuple):
-    """What such a snapshot holds.
+    """The content of such a snapshot.
 
     Attributes
     ----------
     head, pieces
-        What it says of itself, and the columns.
+        Its header, and the pieces of the columns.
     """
 
     head: _Head
@@ -85,7 +85,7 @@ class Older(NamedTuple):
         return np.frombuffer(self.head.accounts.sites, SITE)
 
     def is_of(self, sites: Iterable[str]) -> bool:
-        """Whether these are the sites that the rows are in the order of."""
+        """Return whether the rows are of these sites, in this order."""
         return self.head.sites == xxhash.xxh3_64_intdigest("\n".join(sites).encode())
 
     def rows(self) -> Iterator[tuple[str, int, int, int, bytes]]:
@@ -96,7 +96,7 @@ class Older(NamedTuple):
 
 
 def read(found: Sequence[memoryview]) -> Older:
-    """Return what a file's pieces hold.
+    """Return the content of a file's pieces.
 
     Raises
     ------
@@ -111,7 +111,7 @@ def read(found: Sequence[memoryview]) -> Older:
 
 
 def head_of(older: Older) -> SnapshotHead:
-    """Return what it would say of itself today."""
+    """Return its header in the present format."""
     head, accounts = older.head, older.head.accounts
     return SnapshotHead(
         VERSION, head.epoch, head.sequence, head.position, head.known, head.records, len(head.hosts),

@@ -1,1 +1,1 @@
-"""All known URLs, by key and by slot."""
+"""The table of all known URLs, by key and by slot."""

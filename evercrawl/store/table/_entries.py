@@ -1,4 +1,4 @@
-"""What `Table` calls: the inner loops over its memory, and over arrays, by pointers."""
+"""Entries called by `Table`: inner loops over its memory and over arrays, given by pointers."""
 
 from typing import Any, Final
 
@@ -18,28 +18,28 @@ _FLAGS, _INTS, _KEYS, _SLOTS = pointer(np.bool_), pointer(np.int64), pointer(np.
 
 @compiled
 def _columns(cells: Any, size: int) -> tuple[Keys, Slots]:
-    """Return cells as keys and slots."""
+    """Return cells as arrays of keys and slots."""
     whole = view(cells, size)
     return whole["key"], whole["slot"]
 
 
 @compiled
 def _head(head: Any) -> tuple[Ints, Ints, Ints]:
-    """Return the tally, and capacity and count of each segment, which stand one behind the other."""
+    """Return the tally, and each segment's capacity and count, which are adjacent in memory."""
     whole = view(head, 2 + 2 * SEGMENTS)
     return whole[:2], whole[2 : 2 + SEGMENTS], whole[2 + SEGMENTS :]
 
 
 @compiled
 def _scratch(scratch: Any) -> tuple[Ints, Keys, Slots]:
-    """Return room for the cells, keys and slots of a block."""
+    """Return scratch arrays for the cells, keys and slots of a block."""
     whole = view(scratch, 3 * BLOCK)
     return whole[:BLOCK], whole[BLOCK : 2 * BLOCK].view(np.uint64), whole[2 * BLOCK :].view(np.uint32)
 
 
 @entry(i64, _CELLS, _INTS, i64, _INTS, _KEYS, i64, _SLOTS)
 def find(cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, out: Any) -> int:
-    """Write the slots of `wanted`, NO_SLOT for what is not known."""
+    """Write the slots of `wanted`, NO_SLOT for unknown keys."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, _ = _head(head)
     at, seen, _ = _scratch(scratch)
@@ -49,7 +49,7 @@ def find(cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, 
 
 @entry(i64, _CELLS, _INTS, i64, u64)
 def find_one(cells: Any, head: Any, stride: int, key: Any) -> int:
-    """Return the slot of a key, -1 where it is not known."""
+    """Return the slot of a key, -1 if it is unknown."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, _ = _head(head)
     return int(kernels.find_one(keys, slots, capacity, stride, tally, key))
@@ -59,7 +59,7 @@ def find_one(cells: Any, head: Any, stride: int, key: Any) -> int:
 def intern(
     cells: Any, head: Any, stride: int, scratch: Any, wanted: Any, n: int, out: Any, new: Any, spare: Any
 ) -> int:
-    """Write the slots of `wanted`, giving out new ones; return how many were done before it was full."""
+    """Write the slots of `wanted`, assigning new ones; return how many keys were done before a segment was full."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     spare_keys, spare_slots = _columns(spare, stride)
     tally, capacity, count = _head(head)
@@ -72,7 +72,7 @@ def intern(
 
 @entry(i64, _CELLS, _INTS, i64, u64, _CELLS)
 def intern_one(cells: Any, head: Any, stride: int, key: Any, spare: Any) -> int:
-    """Return the slot of a key, the next one if it is new, -1 where there is no room."""
+    """Return the slot of a key, the next one if it is new, -1 if its segment is full."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     spare_keys, spare_slots = _columns(spare, stride)
     tally, capacity, count = _head(head)
@@ -81,7 +81,7 @@ def intern_one(cells: Any, head: Any, stride: int, key: Any, spare: Any) -> int:
 
 @compiled
 def _cash(cash: Any, changed: Any, bits: int, size: int) -> tuple[NDArray[np.float64], NDArray[np.uint8], int]:
-    """Return the cash of the first `size` slots, what notes its blocks, and how many bits a slot has within one."""
+    """Return the cash of the first `size` slots, the flags of its blocks, and the block size as a power of two."""
     return view(cash, size), view(changed, (size >> bits) + 1), bits
 
 
@@ -98,7 +98,7 @@ def pay(
     changed: Any,
     bits: int,
 ) -> float:
-    """Add amounts to the cash of `wanted`; return what did not arrive."""
+    """Add amounts to the cash of `wanted`; return the sum that did not arrive."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, _ = _head(head)
     at, seen, found = _scratch(scratch)
@@ -120,7 +120,7 @@ def pay_slots(
     chunk_seq: Any,
     chunks: int,
 ) -> float:
-    """Add amounts to the cash of slots, but for those that were saved later; return what arrived."""
+    """Add amounts to the cash of slots, except those saved later; return the sum that arrived."""
     of = _cash(cash, changed, bits, known)
     return kernels.pay_slots(known, saved, *of, view(targets, n), view(amounts, n), at_seq, view(chunk_seq, chunks))
 
@@ -142,7 +142,7 @@ def pay_links(
     chunk_seq: Any,
     chunks: int,
 ) -> float:
-    """Add to the cash of delta-coded slots what a link inside or outside the site gets; return what arrived."""
+    """Add an amount for each internal and external link to the cash of delta-coded slots; return what arrived."""
     of = _cash(cash, changed, bits_a_block, known)
     after = view(chunk_seq, chunks)
     return kernels.pay_links(
@@ -152,7 +152,7 @@ def pay_links(
 
 @entry(i64, _KEYS, i64, _INTS)
 def count_segments(wanted: Any, n: int, count: Any) -> int:
-    """Write how many of `wanted` fall in each segment."""
+    """Write how many of `wanted` belong to each segment."""
     kernels.count_segments(view(wanted, n), view(count, SEGMENTS))
     return 0
 
@@ -161,7 +161,7 @@ def count_segments(wanted: Any, n: int, count: Any) -> int:
 def load(
     cells: Any, head: Any, stride: int, wanted: Any, n: int, ends: Any, gathered: Any, places: Any, most: int
 ) -> int:
-    """Fill an empty table with `wanted`; return 0 when one comes twice. `most` is the room of the scratch arrays."""
+    """Fill an empty table with `wanted`; return 0 if one is repeated. `most` is the size of the scratch arrays."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, count = _head(head)
     scratch = view(ends, SEGMENTS), view(gathered, most), view(places, most)
@@ -170,7 +170,7 @@ def load(
 
 @entry(i64, _CELLS, _INTS, i64, _KEYS)
 def keys_by_slot(cells: Any, head: Any, stride: int, out: Any) -> int:
-    """Write the keys in the order of their slots; the place of key 0 is left as it is."""
+    """Write the keys in the order of their slots; the element for key 0 is not written."""
     keys, slots = _columns(cells, SEGMENTS * stride)
     tally, capacity, _ = _head(head)
     kernels.keys_by_slot(keys, slots, capacity, stride, view(out, tally[kernels.KNOWN]))

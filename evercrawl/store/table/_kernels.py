@@ -1,9 +1,9 @@
-"""The table's inner loops, compiled.
+"""The compiled inner loops of the table.
 
-The table is one array of keys and one of slots, cut into `SEGMENTS` stretches of `stride` cells; a key's top 8 bits
-choose the segment, and segment s uses the first `capacity[s]` cells of its stretch. Inside, linear probing from a home
-that is proportional to the key's next 32 bits, so a segment is in nearly the order of its keys and grows in one
-sequential sweep. An empty cell holds key 0; the real key 0 lives in `tally[ZERO]`.
+The table is an array of keys and an array of slots, divided into `SEGMENTS` stretches of `stride` cells; a key's top
+8 bits select the segment, and segment s uses the first `capacity[s]` cells of its stretch. Within it, linear probing
+starts from a cell proportional to the key's next 32 bits, so that a segment is nearly in the order of its keys and
+grows in one sequential sweep. An empty cell holds key 0; the real key 0 is in `tally[ZERO]`.
 """
 
 from typing import Final, TypeAlias
@@ -18,7 +18,7 @@ from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Slots
 Whole: TypeAlias = int | np.int64
 
 SEGMENTS: Final = 256
-KNOWN: Final = 0  # tally[KNOWN]: URLs known, the next slot
+KNOWN: Final = 0  # tally[KNOWN]: number of known URLs, which is the next slot
 ZERO: Final = 1  # tally[ZERO]: slot of key 0, or -1
 BLOCK: Final = 128  # keys looked up together, so that their cache misses overlap
 TOGETHER: Final = 64  # segments; a quarter of all keys is copied at a time
@@ -30,13 +30,13 @@ _TOP: Final = np.uint64(8)
 
 @compiled
 def _home(key: np.uint64, capacity: Whole) -> Whole:
-    """Return where in a segment of `capacity` cells the search for `key` starts."""
+    """Return the index in a segment of `capacity` cells at which the search for `key` starts."""
     return np.int64((((key << _TOP) >> _HALF) * np.uint64(capacity)) >> _HALF)
 
 
 @compiled
 def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
-    """Return the cell that holds `key`, or the empty one where it would go."""
+    """Return the cell with `key`, or the empty one for it."""
     cell: Whole = base + _home(key, capacity)
     end = base + capacity
     while keys[cell] != key and keys[cell] != _EMPTY:
@@ -50,7 +50,7 @@ def _seek(keys: Keys, base: Whole, capacity: Whole, key: np.uint64) -> Whole:
 def _grow(
     keys: Keys, slots: Slots, capacity: Ints, segment: Whole, stride: int, spare_keys: Keys, spare_slots: Slots
 ) -> bool:
-    """Make one segment a sixth larger; return False when it fills its stretch already."""
+    """Make one segment a sixth larger; return False if it already fills its stretch."""
     old = capacity[segment]
     new = min(old + old // 6 + 1, stride)
     if new == old:
@@ -85,8 +85,8 @@ def _find_block(
 ) -> None:
     """Fill `out` with the slots of at most `BLOCK` keys; `cells` and `seen` are scratch.
 
-    Three passes, so that no branch waits for a miss while others could be under way: look where each key should be,
-    search on for those that are elsewhere, take the slots.
+    Three passes let cache misses overlap instead of stalling branches: load the home cell of each key, search for the
+    keys that are elsewhere, read the slots.
     """
     for i in range(wanted.size):
         segment = np.int64(wanted[i] >> _SEGMENT_SHIFT)
@@ -105,7 +105,7 @@ def _find_block(
 
 @compiled
 def find_one(keys: Keys, slots: Slots, capacity: Ints, stride: int, tally: Ints, key: np.uint64) -> Whole:
-    """Return the slot of a key, -1 where it is not known."""
+    """Return the slot of a key, -1 if it is unknown."""
     if key == _EMPTY:
         return np.int64(tally[ZERO])
     segment = np.int64(key >> _SEGMENT_SHIFT)
@@ -125,7 +125,7 @@ def find(
     wanted: Keys,
     out: Slots,
 ) -> None:
-    """Fill `out` with the slots of `wanted`, NO_SLOT for what is not known; `cells` and `seen` are scratch."""
+    """Fill `out` with the slots of `wanted`, NO_SLOT for unknown keys; `cells` and `seen` are scratch."""
     for start in range(0, wanted.size, BLOCK):
         end = min(start + BLOCK, wanted.size)
         _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
@@ -143,7 +143,7 @@ def _insert(
     spare_slots: Slots,
     key: np.uint64,
 ) -> bool:
-    """Give `key`, which is not known and not 0, the next slot; return False when its segment is full."""
+    """Give an unknown `key`, which is not 0, the next slot; return False if its segment is full."""
     segment = np.int64(key >> _SEGMENT_SHIFT)
     if (count[segment] + 1) * 10 > capacity[segment] * 9 and not _grow(
         keys, slots, capacity, segment, stride, spare_keys, spare_slots
@@ -173,7 +173,7 @@ def intern(
     out: Slots,
     new: NDArray[np.bool_],
 ) -> int:
-    """Fill `out` with the slots of `wanted`, giving out new ones; return how many were done before it was full."""
+    """Fill `out` with slots of `wanted`, assigning new ones; return how many were done before a segment was full."""
     for start in range(0, wanted.size, BLOCK):
         end = min(start + BLOCK, wanted.size)
         _find_block(keys, slots, capacity, stride, tally, wanted[start:end], cells, seen, out[start:end])
@@ -191,7 +191,7 @@ def intern(
                 continue
             segment = np.int64(key >> _SEGMENT_SHIFT)
             cell = _seek(keys, segment * stride, capacity[segment], key)
-            if keys[cell] == key:  # it came earlier in this block
+            if keys[cell] == key:  # it occurred earlier in this block
                 out[i] = slots[cell]
                 continue
             out[i] = tally[KNOWN]
@@ -213,7 +213,7 @@ def intern_one(
     spare_slots: Slots,
     key: np.uint64,
 ) -> Whole:
-    """Return the slot of a key, the next one if it is new, -1 where there is no room."""
+    """Return the slot of a key, the next one if it is new, -1 if its segment is full."""
     slot = find_one(keys, slots, capacity, stride, tally, key)
     if slot >= 0:
         return slot
@@ -227,7 +227,7 @@ def intern_one(
 
 @compiled
 def _give(cash: NDArray[np.float64], changed: NDArray[np.uint8], bits: int, slot: Whole, amount: float) -> float:
-    """Add `amount` to one cell, and note its block of 2^bits; return what rounding kept from it."""
+    """Add `amount` to one cell, and flag its block of 2^bits; return the rounding error."""
     before = np.float64(cash[slot])
     cash[slot] = before + amount
     changed[slot >> bits] = WRITTEN
@@ -250,7 +250,7 @@ def pay(
     wanted: Keys,
     amounts: Floats,
 ) -> float:
-    """Add amounts to the cells of `wanted`; return what did not arrive."""
+    """Add amounts to the cells of `wanted`; return the sum that did not arrive."""
     residue = 0.0
     for start in range(0, wanted.size, BLOCK):
         n = min(BLOCK, wanted.size - start)
@@ -275,9 +275,9 @@ def _arrive(
     at_seq: int,
     chunk_seq: Keys,
 ) -> float:
-    """Add `amount` to a cell unless a snapshot has it with that amount; return what arrived, then or now.
+    """Add `amount` to a cell unless a snapshot already contains it; return what arrived, now or then.
 
-    `chunk_seq` begins with the number of bits that a slot has within its chunk.
+    `chunk_seq` begins with the size of a chunk as a power of two.
     """
     if slot >= known:
         return 0.0
@@ -298,7 +298,7 @@ def pay_slots(
     at_seq: int,
     chunk_seq: Keys,
 ) -> float:
-    """Add amounts to cells by slot, but for those that were saved later; return what arrived."""
+    """Add amounts to cells by slot, except those saved later; return the sum that arrived."""
     arrived = 0.0
     for i in range(targets.size):
         arrived += _arrive(known, saved, cash, changed, bits, np.int64(targets[i]), amounts[i], at_seq, chunk_seq)
@@ -343,7 +343,7 @@ def pay_links(
 
 @compiled
 def count_segments(wanted: Keys, count: Ints) -> None:
-    """Add to `count`, shape (SEGMENTS,), how many of `wanted` fall in each segment; key 0 in none."""
+    """Add to `count`, shape (SEGMENTS,), the number of `wanted` keys of each segment; key 0 belongs to none."""
     for i in range(wanted.size):
         if wanted[i] != _EMPTY:
             count[np.int64(wanted[i] >> _SEGMENT_SHIFT)] += 1
@@ -351,7 +351,7 @@ def count_segments(wanted: Keys, count: Ints) -> None:
 
 @compiled
 def _gather(count: Ints, first: int, last: int, wanted: Keys, ends: Ints, gathered: Keys, places: Slots) -> None:
-    """Bring the keys of segments [first, last) together, with their places in `wanted`; `ends` is where each ends."""
+    """Gather the keys of segments [first, last), with indexes in `wanted`; `ends` gets the end of each segment."""
     total = 0
     for s in range(first, last):
         ends[s] = total
@@ -377,10 +377,10 @@ def load(
     gathered: Keys,
     places: Slots,
 ) -> bool:
-    """Fill an empty table with `wanted`, of which `count` fall in each segment; return False when one comes twice.
+    """Fill an empty table with `wanted`, of which `count` belong to each segment; return False if one is repeated.
 
-    Key by key, nearly every cell would be a cache miss; so the keys of some segments are brought together first, and
-    then each of these segments is filled while it is in the cache. `ends`, `gathered` and `places` are scratch.
+    Key by key, nearly every cell would be a cache miss; so the keys of some segments are gathered first, and then
+    each of these segments is filled while it is in the cache. `ends`, `gathered` and `places` are scratch.
     """
     for first in range(0, SEGMENTS, TOGETHER):
         _gather(count, first, first + TOGETHER, wanted, ends, gathered, places)
@@ -402,7 +402,7 @@ def load(
 
 @compiled
 def keys_by_slot(keys: Keys, slots: Slots, capacity: Ints, stride: int, out: Keys) -> None:
-    """Fill `out` with the keys in the order of their slots; the place of key 0 is left as it is."""
+    """Fill `out` with the keys in the order of their slots; the element for key 0 is not written."""
     for segment in range(SEGMENTS):
         base = segment * stride
         for cell in range(base, base + capacity[segment]):

@@ -1,10 +1,10 @@
-"""Which kind of address an unread URL has, as far as six bits of its cell tell: what its like were is to be expected.
+"""The kind of an unread URL's address, in six bits of its cell; pages of one kind are expected to be alike.
 
-Of one kind are the URLs of a host that differ in what a program counts or puts in: the numbers in their folders and
-names, and the values of their parameters. Days of a calendar are of one kind, wherever the date stands; so are the
-numbered pages of all chapters. Names that people write differ within a kind: what is in a folder is together.
+URLs of a host are of one kind if they differ only in what a program counts or inserts: numbers in folders and file
+names, and values of parameters. The days of a calendar are of one kind, wherever the date is; so are the numbered
+pages of all chapters. Names written by people differ within a kind, so that all files of a folder are of one kind.
 
-A mark is that of a kind on one host; kinds of large hosts share theirs with a few others.
+A mark is a hash of the kind and host; the kinds of large hosts share marks.
 """
 
 import re
@@ -17,18 +17,18 @@ import numpy as np
 from evercrawl.types import Slots
 
 IN_CELL: Final = 25
-"""Bits below it in the cell of an unread page: depth, redirects in a row, whether it is a root, and its spread."""
+"""Bits below the mark in the cell of an unread page: depth, consecutive redirects, root flag and spread."""
 MARKS: Final = 64
-"""How many marks there are; 0 is that of a URL whose kind was not noted."""
+"""Number of marks; 0 means that the kind was not recorded."""
 MARKED_BY: Final = 2
-"""Which rule says what is of one kind; by the first it was the folder alone."""
+"""Version of the rule for kinds; in version 1 the kind was the folder."""
 _DIGIT: Final = re.compile("[0-9]")
 _NUMBERS: Final = re.compile(r"(?=[a-f-]*\d)[0-9a-f]{4}[0-9a-f-]{4,}|\d+", re.ASCII)
 _NUMBERED: Final = re.compile(r"[a-z]*[-_.,:]?(?=\d)", re.ASCII | re.IGNORECASE)
 
 
 def kind_of(url: str) -> str:
-    """Return what all URLs of a kind have in common, of a normalised URL.
+    """Return the part of a normalised URL that all URLs of its kind share.
 
     Examples
     --------
@@ -56,7 +56,7 @@ def kind_of(url: str) -> str:
 
 
 def mark(url: str) -> int:
-    """Return the mark of the kind of a normalised URL, from 1 to 63.
+    """Return the mark of a normalised URL's kind, from 1 to 63.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def mark(url: str) -> int:
 
 
 def in_cells(urls: Iterable[str]) -> Slots:
-    """Return the marks of URLs where a cell has them, shape (n,)."""
+    """Return the marks of URLs shifted to their bits in a cell, shape (n,)."""
     return np.array([mark(url) for url in urls], np.uint32) << np.uint32(IN_CELL)
 
 

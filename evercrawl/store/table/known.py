@@ -1,9 +1,9 @@
-"""What never changes about a known URL: its key, host, and how it was found; 24 bytes each, in order of discovery.
+"""Immutable data of known URLs, 24 bytes each in the order of discovery: key, host, and how each was found.
 
-The file is derived from the journal and only ever grows, so a snapshot has to say no more than how long it was, and
-the digest of what it held, by which damage is found.
+The file is derived from the journal and only grows, so a snapshot only stores its length, and the digest of its
+content to detect damage.
 
-About when pages were found, by their slots: slots are numbers of discovery, so some instants tell all.
+Times of discovery are interpolated: slots are numbers of discovery, so a sample of instants is enough.
 """
 
 from bisect import bisect_right
@@ -17,11 +17,11 @@ from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import Disk
 from evercrawl.types import NO_SLOT, Floats, Keys, Slots
 
-_APART: Final = 64  # marks are so many slots apart at least, and a 64th of all slots
+_APART: Final = 64  # samples are at least 64 slots, and a 64th of all slots, apart
 
 
 class FoundAt:
-    """Instants at which some slots were found; those of others lie between.
+    """Instants at which sampled slots were found; those of other slots are interpolated.
 
     Examples
     --------
@@ -39,11 +39,11 @@ class FoundAt:
         self._marks: tuple[Floats, Floats] | None = None
 
     def __len__(self) -> int:
-        """How many instants are kept."""
+        """Return the number of samples."""
         return len(self._slots)
 
     def add(self, slot: int, at: float) -> None:
-        """Note when a slot was found, if it is far enough from the last that was noted; slots come in their order."""
+        """Sample the instant of a slot if it is far enough from the last sample; slots must be ascending."""
         if slot >= self._next:
             self._slots.append(slot)
             self._at.append(at)
@@ -51,13 +51,13 @@ class FoundAt:
             self._marks = None
 
     def see(self, first: int, at: NDArray[np.uint32]) -> None:
-        """Note when slots from `first` on were found."""
+        """Sample the instants of the slots from `first` on."""
         while self._next < first + len(at):
             slot = max(self._next, first)
             self.add(slot, float(at[slot - first]))
 
     def at(self, slots: NDArray[np.integer]) -> Floats:
-        """Return about when slots were found, in the unit of what was noted, shape (n,); nan before anything was."""
+        """Return approximate times of discovery, in the unit of the samples, shape (n,); nan without samples."""
         if not self._slots:
             return np.full(len(slots), np.nan)
         if self._marks is None:
@@ -75,36 +75,36 @@ KNOWN: Final = np.dtype(
         ("depth", "u1"),
         ("hops", "u1"),
         ("spread", "u1"),  # see `spread`
-        ("anchor_mark", "u1"),  # mark of the words that were looked for, and stood at the link that made it known; or 0
+        ("anchor_mark", "u1"),  # mark of the searched words in the text of the link that made it known; or 0
     ]
 )
 
 
 class KnownColumns(NamedTuple):
-    """Columns of `KNOWN`, shape (n,) each, one behind the other in memory."""
+    """Columns of `KNOWN`, shape (n,) each, contiguous in memory."""
 
     host: Slots
     source: Slots
     depth: NDArray[np.uint8]
 
 
-TICKS_PER_S: Final = 16  # instants are kept as u32 ticks since the crawl's epoch: 8.5 years
+TICKS_PER_S: Final = 16  # instants are stored as u32 ticks since the crawl's epoch, which is enough for 8.5 years
 assert KNOWN.itemsize == 24
-_READ_ROWS: Final = 1 << 16  # at once: they stay in the processor's cache
+_READ_ROWS: Final = 1 << 16  # at once, so that they fit the processor's cache
 
 
 class KnownLog:
-    """The append-only file of `KNOWN` rows, with what is not written yet in memory.
+    """The append-only file of `KNOWN` rows; rows not yet written are in memory.
 
-    It is read once when it is opened. Where it may be written, a crawl is about to start: then the columns that parts
-    of it count by stay at hand until `release`.
+    The file is read once when opened. If it is writable, a crawl is about to start: then the columns that its parts
+    count by are kept in memory until `release`.
 
     Attributes
     ----------
     count
-        How many rows there are.
+        Number of rows.
     found_at
-        About when slots were found, in ticks, without looking into the file.
+        Approximate times of discovery in ticks, without reading the file.
     """
 
     def __init__(self, disk: Disk, count: int, *, writable: bool = True) -> None:
@@ -117,7 +117,7 @@ class KnownLog:
         self._writable = writable
         self._written = count
         self._waiting: list[NDArray[Any]] = []
-        self._firsts: list[int] = []  # slots with which those begin
+        self._firsts: list[int] = []  # first slots of `_waiting`
         self._last: tuple[int, Any] = (-1, None)
         self.count = count
         self.found_at = FoundAt()
@@ -138,7 +138,7 @@ class KnownLog:
             self.release()
 
     def take_keys(self) -> Keys:
-        """Return the keys of the rows there were when it was opened, shape (n,), once."""
+        """Return the keys of the rows that existed at opening, shape (n,); can be called once."""
         keys, self._keys = self._keys, np.empty(0, np.uint64)
         return keys
 
@@ -156,19 +156,19 @@ class KnownLog:
         return columns
 
     def pages_of_hosts(self, hosts: int) -> Slots:
-        """Return how many rows there are of each host, shape (hosts,); not to be written to."""
+        """Return the number of rows of each host, shape (hosts,), read-only."""
         if self._pages[0] != (self.count, hosts):
             self._pages = (self.count, hosts), np.bincount(self.columns().host, minlength=hosts).astype(np.uint32)
         return self._pages[1]
 
     def release(self) -> None:
-        """Keep no columns at hand any more: who asks for them has them read."""
+        """Release the columns from memory; later requests read them from the file."""
         self._pages = (0, 0), np.empty(0, np.uint32)
         self._held = False
         self._columns = KnownColumns(np.empty(0, np.uint32), np.empty(0, np.uint32), np.empty(0, np.uint8))
 
     def digest(self) -> int:
-        """Return the XXH3-64 of all rows, written or not, as they were when they were added."""
+        """Return the XXH3-64 of all rows, written or not, in the order of adding."""
         return self._digest.intdigest()
 
     def append(
@@ -194,7 +194,7 @@ class KnownLog:
         self.count += len(rows)
 
     def flush(self) -> None:
-        """Write what waits; on NoRoomError it goes on waiting."""
+        """Write pending rows; on NoRoomError they stay pending."""
         if self._waiting and self._writable:
             rows = np.concatenate(self._waiting)
             self._disk.append(FILE, rows.tobytes())
@@ -204,13 +204,13 @@ class KnownLog:
 
     @property
     def waiting(self) -> int:
-        """How many rows are in memory only."""
+        """Return the number of pending rows."""
         return self.count - self._written
 
     def let_go(self, count: int) -> None:
-        """Keep none of the first `count` rows in memory, which the process that writes has put on the disk for good.
+        """Release the first `count` rows from memory, which the writing process has durably written.
 
-        What the disk has instead, if it is something else, is left aside: then they stay.
+        If the file has other rows in their place, they are kept.
         """
         assert not self._writable, "who writes them knows what is written"
         parts = bisect_right(self._firsts, count) - (count < self.count)
@@ -221,7 +221,7 @@ class KnownLog:
             del self._waiting[: len(rows)], self._firsts[: len(rows)]
 
     def sync(self) -> None:
-        """Put what is written on the disk for good; may run in another thread than `append` and `flush`."""
+        """Make written rows durable; may run in another thread than `append` and `flush`."""
         if self._written:
             self._disk.sync(FILE)
 
@@ -239,7 +239,7 @@ class KnownLog:
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, KNOWN)
 
     def row(self, slot: int) -> Any:
-        """Return the row of one slot, which never changes; the last is kept, for several ask for it."""
+        """Return the row of one slot, which never changes; the last one is cached."""
         if slot != self._last[0]:
             place = bisect_right(self._firsts, slot) - 1
             found = self._waiting[place][slot - self._firsts[place]] if place >= 0 else self.rows(slot, slot + 1)[0]
@@ -248,6 +248,6 @@ class KnownLog:
         return self._last[1]
 
     def seeds(self) -> NDArray[np.int64]:
-        """Return the slots of depth 0 that no page named."""
+        """Return the slots of depth 0 without a source."""
         columns = self.columns()
         return np.flatnonzero((columns.depth == 0) & (columns.source == NO_SLOT))

@@ -1,4 +1,4 @@
-"""The table of known URLs: key -> slot, and the numbers that memory keeps for each slot."""
+"""The table of known URLs: a map from keys to slots, and the numbers kept in memory for each slot."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from evercrawl.types import Floats, Ints, Keys, Slots
 __all__ = ["CASH_BITS", "CELL_BITS", "NO_RECORD", "ROOT", "KeyMap", "Saved", "Table", "reserve"]
 
 NO_RECORD: Final = 0x8000_0000
-"""Set in `Table.record` while a URL has no record; the bits below are then free for what its finder wants to keep."""
+"""Flag in `Table.record` of a URL without a record; the bits below it then describe how it was found."""
 ROOT: Final = 0x0001_0000
-"""Below `NO_RECORD`: the URL is a root of its site, a seed or the front page of a host."""
+"""Flag below `NO_RECORD`: the URL is a root of its site, a seed or the front page of a host."""
 CASH_BITS: Final = 9
-"""Blocks of cash, of which is noted whether they changed, have 2^9 slots: 4 KiB."""
+"""A block of cash has 2^9 slots (4 KiB); changes are tracked by block."""
 CELL_BITS: Final = 10
-"""The same of `Table.record`."""
+"""The same for `Table.record`."""
 
 _KERNELS: Final = Library("evercrawl.store.table._entries")
 SEGMENTS: Final = 256
-"""Of a map, each filled and grown for itself."""
+"""Number of segments of a map, each of which is filled and grown separately."""
 TOGETHER: Final = 64
-"""Segments that are filled at a time, when a map is rebuilt."""
+"""Number of segments filled at a time when a map is rebuilt."""
 SCRATCH: Final = 3 * 128
-"""Numbers that kernels take notes in."""
+"""Size of the scratch arrays of kernels."""
 CELL: Final = np.dtype([("key", np.uint64), ("slot", np.uint32)])
-"""Of a map: 12 bytes side by side, so that a key costs one cache miss."""
+"""A cell of a map: 12 adjacent bytes, so that a key costs one cache miss."""
 _USUAL_LOAD: Final = 0.83  # segments are between 0.77 and 0.9 full
 
 
 class KeyMap:
-    """64-bit keys -> slots 0, 1, 2 ... in the order in which the keys were first seen.
+    """A map from 64-bit keys to slots 0, 1, 2 ... in the order in which the keys were first seen.
 
-    A hash table in 256 segments. They start at sizes a little apart and each grows by a sixth when nine tenths full,
-    so one of them grows now and then, and never all: no pause, and no moment at which memory is needed twice. Keys must
-    be evenly spread (hashes). One thread at a time.
+    A hash table in 256 segments of slightly different initial sizes; each grows by a sixth when nine tenths full. So
+    segments grow one at a time: there is no long pause, and memory is never needed twice. Keys must be uniformly
+    distributed (hashes). One thread at a time.
 
     Parameters
     ----------
     segment_capacity
-        Most cells of one segment; address space is reserved for all of them, memory is taken as they fill.
+        Maximum number of cells of a segment; address space is reserved for all, memory is used as they fill.
     first_capacity
-        Cells a segment starts with.
+        Initial number of cells of a segment.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class KeyMap:
     Knuth, The Art of Computer Programming, volume 3, section 6.4: linear probing at load a takes (1 + 1/(1-a))/2 looks.
     """
 
-    _columns: ClassVar[list[type[np.generic]]] = []  # what a subclass keeps for each slot
+    _columns: ClassVar[list[type[np.generic]]] = []  # types of a subclass's numbers for each slot
 
     def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
         cells, *self._cells = reserve_together([CELL, *self._columns], SEGMENTS * segment_capacity)
@@ -82,25 +82,25 @@ class KeyMap:
 
     @property
     def known(self) -> int:
-        """How many keys are known, which is also the next slot."""
+        """Return the number of known keys, which is also the next slot."""
         return int(self._tally[0])
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use: the segments' cells, as far as any was written, and what is kept for each slot."""
+        """Return the memory in use, in bytes: cells that were written to, and the numbers kept for each slot."""
         columns = sum(column.itemsize for column in self._cells)
         cells = min(int(self._capacity.sum()) * CELL.itemsize, self.known * mmap.PAGESIZE)
         return cells + self.known * columns
 
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
-        """Return the slots of `keys`, shape (n,), and which of them were new; a new key gets the next slot.
+        """Return the slots of `keys`, shape (n,), and which of them are new; a new key gets the next slot.
 
-        Of equal new keys the first is new.
+        Of repeated new keys, the first counts as new.
 
         Raises
         ------
         StoreError
-            A segment is as large as it can get; the keys before the one that did not fit are known now.
+            A segment has reached its maximum size; the keys before the one that did not fit have been added.
         """
         wanted = np.ascontiguousarray(keys, np.uint64)
         n = len(wanted)
@@ -111,10 +111,10 @@ class KeyMap:
         return slots, new
 
     def find(self, keys: Keys) -> Slots:
-        """Return the slots of `keys`, shape (n,), NO_SLOT for those that are not known."""
+        """Return the slots of `keys`, shape (n,); NO_SLOT for unknown ones."""
         wanted = np.ascontiguousarray(keys, np.uint64)
         slots = np.empty(len(wanted), np.uint32)
-        with self._finding:  # several threads may ask
+        with self._finding:  # several threads may call this
             _KERNELS["find"](*self._map, self._scratch, pointer(wanted), len(wanted), pointer(slots))
         return slots
 
@@ -124,7 +124,7 @@ class KeyMap:
         Raises
         ------
         StoreError
-            A segment is as large as it can get.
+            A segment has reached its maximum size.
         """
         slot: int = _KERNELS["intern_one"](*self._map, key, self._spare)
         if slot < 0:
@@ -132,7 +132,7 @@ class KeyMap:
         return slot
 
     def find_one(self, key: int) -> int | None:
-        """Return the slot of one key; None where it is not known."""
+        """Return the slot of one key; None if it is unknown."""
         slot: int = _KERNELS["find_one"](*self._map, key)
         return slot if slot >= 0 else None
 
@@ -143,12 +143,12 @@ class KeyMap:
         return keys
 
     def rebuild(self, keys: Keys) -> None:
-        """Fill an empty map with `keys`, all different, in the order of their slots; growth is skipped.
+        """Fill an empty map with distinct `keys`, in the order of their slots, without growing step by step.
 
         Raises
         ------
         StoreError
-            There are too many, or one comes twice.
+            There are too many, or one is repeated.
         """
         assert self.known == 0, "only an empty table is rebuilt"
         wanted = np.ascontiguousarray(keys, np.uint64)
@@ -169,24 +169,23 @@ class KeyMap:
         )
 
     def _sizes(self, usual: NDArray[Any]) -> Ints:
-        """Return what each segment shall hold: `usual`, spread so that they will not all grow at once."""
+        """Return the capacity of each segment: `usual`, varied so that they will not all grow at once."""
         spread = (7 / 6) ** (np.arange(SEGMENTS) / SEGMENTS - 0.5)
         return np.minimum(usual * spread + 2, self._stride).astype(np.int64)
 
 
 class Table(KeyMap):
-    """Every URL the crawl knows, and cells of numbers for each; the slot is the discovery number.
+    """All URLs that the crawl knows, with cells of numbers for each; slots are numbers of discovery.
 
     Attributes
     ----------
     cash
-        What each page holds of its own, f64, by slot, without its share of the virtual page's; zero at `known` and
-        beyond.
+        Each page's own cash, f64, by slot, without its share of the virtual page's; zero from `known` on.
     record
-        Index of the page's record, or `NO_RECORD` and what its finder keeps below that bit; u32, by slot.
+        Index of the page's record, or `NO_RECORD` and bits that describe how it was found; u32, by slot.
     changed_cash, changed_record
-        Which blocks of them were written to since the last snapshot; who writes to them says so, but for `intern`,
-        `give` and the payments, which do.
+        The blocks of `cash` and `record` that were written to since the last snapshot. Writers must note their
+        blocks, except through `intern`, `give` and the payments, which do.
 
     Examples
     --------
@@ -209,12 +208,12 @@ class Table(KeyMap):
         self.changed_record = ChangedBlocks(len(self.record), CELL_BITS)
 
     def intern(self, keys: Keys) -> tuple[Slots, NDArray[np.bool_]]:
-        """Return the slots of `keys`, shape (n,), and which of them were new; a new URL has no record and no cash.
+        """Return the slots of `keys`, shape (n,), and which of them are new; a new URL has no record and no cash.
 
         Raises
         ------
         StoreError
-            A segment is as large as it can get; the keys before the one that did not fit are known now.
+            A segment has reached its maximum size; the keys before the one that did not fit have been added.
         """
         first = self.known
         try:
@@ -228,7 +227,7 @@ class Table(KeyMap):
         Raises
         ------
         StoreError
-            A segment is as large as it can get.
+            A segment has reached its maximum size.
         """
         first = self.known
         try:
@@ -237,12 +236,12 @@ class Table(KeyMap):
             self._welcome(first)
 
     def rebuild(self, keys: Keys) -> None:
-        """Fill an empty table with `keys` in the order of their slots; no URL has a record yet, nor cash.
+        """Fill an empty table with `keys` in the order of their slots; URLs have no record and no cash yet.
 
         Raises
         ------
         StoreError
-            There are too many, or one comes twice.
+            There are too many, or one is repeated.
         """
         super().rebuild(keys)
         self.record[: self.known] = NO_RECORD
@@ -250,8 +249,8 @@ class Table(KeyMap):
     def pay(self, keys: Keys, amounts: Floats) -> float:
         """Add `amounts`, shape (n,), to the cash of `keys`; return the residue, for the virtual page.
 
-        The residue is the sum of the amounts less what the cells gained: what f64 rounds away (it may be negative), and
-        the whole amount where a key is not known.
+        The residue is the sum of the amounts minus what the cells gained: the rounding errors of f64 (it may be
+        negative), and the amounts of unknown keys.
         """
         wanted, given = np.ascontiguousarray(keys, np.uint64), np.ascontiguousarray(amounts, np.float64)
         assert wanted.shape == given.shape, "one amount a key"
@@ -259,15 +258,15 @@ class Table(KeyMap):
         return float(_KERNELS["pay"](*self._map, self._scratch, *paid, *self._cash))
 
     def pay_slots(self, slots: Slots, amounts: Floats, at_seq: int = 1, saved: Saved | None = None) -> float:
-        """Add `amounts`, shape (n,), to the cash of `slots`; return what arrived.
+        """Add `amounts`, shape (n,), to the cash of `slots`; return the sum that arrived.
 
         Parameters
         ----------
         slots, amounts
-            Who gets how much; nothing arrives at a slot beyond `known`.
+            The receivers and their amounts; nothing arrives at a slot from `known` on.
         at_seq, saved
-            For replay over a snapshot: the payment's number in the journal, counted from 1, and what the snapshot has.
-            A cell that was saved at `at_seq` or later has got its amount already: it is passed over and counts as paid.
+            For replay over a snapshot: the payment's number in the journal, counted from 1, and the saved cells. A
+            cell that was saved at `at_seq` or later already contains its amount: it is skipped, and counts as paid.
         """
         targets, given = np.ascontiguousarray(slots, np.uint32), np.ascontiguousarray(amounts, np.float64)
         assert targets.shape == given.shape, "one amount a slot"
@@ -276,7 +275,7 @@ class Table(KeyMap):
         return float(_KERNELS["pay_slots"](self.known, count, *self._cash, *paid, at_seq, *chunks))
 
     def give(self, slot: int, amount: float) -> float:
-        """Add to the cash of one slot that is known; return what arrived, which rounding makes differ."""
+        """Add to the cash of one known slot; return what arrived, which rounding makes differ."""
         before = float(self.cash[slot])
         self.cash[slot] = before + amount
         self.changed_cash.note(slot)
@@ -291,23 +290,23 @@ class Table(KeyMap):
         at_seq: int = 1,
         saved: Saved | None = None,
     ) -> float:
-        """Add `inside` to the cash of each of the slots, or `outside` where it is external; return what arrived.
+        """Add `inside` to the cash of each slot, or `outside` if it is external; return the sum that arrived.
 
         Parameters
         ----------
         targets
-            Slots as `codec.encode_slots` makes them.
+            Slots, encoded by `codec.encode_slots`.
         external
-            A bit for each of them, the low bits first; missing ones are 0.
+            A bit for each of them, low bits first; missing bits are 0.
         at_seq, saved
-            As for `pay_slots`.
+            As in `pay_slots`.
         """
         links = targets, len(targets), external, len(external), inside, outside
         count, *chunks = (saved or _NOTHING).cells
         return float(_KERNELS["pay_links"](self.known, count, *self._cash, *links, at_seq, *chunks))
 
     def _welcome(self, first: int) -> None:
-        """Give the slots from `first` on no record."""
+        """Mark the slots from `first` on as having no record."""
         if self.known > first:
             self.record[first : self.known] = NO_RECORD
             self.changed_record.note_rows(first, self.known)
@@ -315,14 +314,14 @@ class Table(KeyMap):
 
 
 class Saved:
-    """Which cells of cash a snapshot has, and how much of the journal is in each.
+    """The cells of cash in a snapshot, and how much of the journal each contains.
 
     Parameters
     ----------
     known
-        Slots it has.
+        Number of saved slots.
     chunks, chunk_slots
-        For each `chunk_slots` of them, a power of two, the number of events that were folded when they were copied.
+        For each `chunk_slots` of them, a power of two, the number of events folded when they were copied.
     """
 
     def __init__(self, known: int, chunks: Keys, chunk_slots: int) -> None:

@@ -1,4 +1,4 @@
-"""Blocks of sixteen URLs: one zstd frame each, most of them compressed with a dictionary of the crawl's own URLs."""
+"""Blocks of sixteen URLs, one zstd frame each, mostly compressed with a dictionary of the crawl's own URLs."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -7,18 +7,18 @@ import zstandard
 
 BLOCK: Final = 16  # URLs
 _LEVEL: Final = 3
-_LARGEST_BYTES: Final = 1 << 26  # a frame that claims to hold more is damaged
+_LARGEST_BYTES: Final = 1 << 26  # a frame that states a larger size is damaged
 _DICTIONARY_BYTES: Final = 1 << 15
-_DICTIONARY_ID: Final = 1 << 15  # the first that is free for private use; a frame spends two bytes on it
+_DICTIONARY_ID: Final = 1 << 15  # the first one free for private use; it takes two bytes of a frame
 
 
 class BlockCodec:
-    """Sixteen URLs <-> a zstd frame with checksum, each URL followed by a newline.
+    """Converts between sixteen URLs and a zstd frame with a checksum; each URL is followed by a newline.
 
     Parameters
     ----------
     dictionary
-        What `train` returned, or b"" for none. Frames made without one can be decoded with any.
+        A result of `train`, or b"" for none. Frames made without a dictionary can be decoded with any.
 
     Raises
     ------
@@ -43,7 +43,7 @@ class BlockCodec:
             loaded = zstandard.ZstdCompressionDict(dictionary, dict_type=zstandard.DICT_TYPE_FULLDICT)
             self._compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=loaded, write_checksum=True)
             self._decompressor = zstandard.ZstdDecompressor(dict_data=loaded)
-            self._compressor.compress(b"")  # the dictionary is looked at only now
+            self._compressor.compress(b"")  # this parses the dictionary
         except zstandard.ZstdError as error:
             raise ValueError(f"it is no dictionary: {error}") from error
 
@@ -73,7 +73,7 @@ class BlockCodec:
 
 
 def needs_dictionary(frame: bytes) -> bool:
-    """Return whether a frame was made with a dictionary; False for what is no frame."""
+    """Return whether a frame was made with a dictionary; False for invalid frames."""
     try:
         return zstandard.get_frame_parameters(frame).dict_id != 0
     except zstandard.ZstdError:
@@ -81,7 +81,7 @@ def needs_dictionary(frame: bytes) -> bool:
 
 
 def train(blocks: Sequence[Sequence[str]]) -> bytes:
-    """Return a dictionary that suits URLs like these; b"" where they are too few or too much alike to gain by one."""
+    """Return a dictionary for URLs like these; b"" if they are too few or too similar to gain from one."""
     samples: list[bytes | bytearray | memoryview] = ["".join(f"{url}\n" for url in urls).encode() for urls in blocks]
     try:
         return zstandard.train_dictionary(_DICTIONARY_BYTES, samples, dict_id=_DICTIONARY_ID).as_bytes()

@@ -1,9 +1,9 @@
-"""The text of every known URL, by slot: an append log of compressed blocks.
+"""The text of every known URL, by slot, in an append-only log of compressed blocks.
 
-Sixteen URLs, each with its newline, make a block, and a block is one zstd frame; most frames use a dictionary that was
-trained on the crawl's own URLs, and a frame says whether it does. All of it can be read without this program:
-`zstd -dc -D urls.dict urls.log`. The files are derived from the journal and only ever grow, so a snapshot has to say no
-more than how many URLs there were, and which of them did not fill a block yet.
+A block of sixteen URLs, each with a newline, is one zstd frame; most frames use a dictionary that was trained on the
+crawl's own URLs, and each frame says whether it does. The log can be read without evercrawl:
+`zstd -dc -D urls.dict urls.log`. The files are derived from the journal and only grow, so a snapshot only stores the
+number of URLs, and the URLs that did not fill a block yet.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ from evercrawl.store.disk.disk import Disk
 from evercrawl.store.table.urlblocks import BLOCK, BlockCodec, needs_dictionary, train
 
 LOG: Final = "urls.log"  # the blocks
-INDEX: Final = "urls.idx"  # where each of them ends, u64
+INDEX: Final = "urls.idx"  # the end of each block, u64
 DICTIONARY: Final = "urls.dict"
 
-_WRITE_BYTES: Final = 1 << 16  # blocks are written out when there are this many bytes of them
-_CACHED: Final = 256  # decoded blocks, of some 8 kB each
-_TRAIN_AT: Final = 1 << 12  # blocks known when the dictionary is trained,
-_SAMPLES: Final = 1 << 10  # on this many of them
+_WRITE_BYTES: Final = 1 << 16  # blocks are written when this many bytes are pending
+_CACHED: Final = 256  # decoded blocks, some 8 kB each
+_TRAIN_AT: Final = 1 << 12  # number of blocks at which the dictionary is trained,
+_SAMPLES: Final = 1 << 10  # on this number of blocks
 
 
 class UrlLog:
-    """URL text by slot, some 15 to 20 bytes a URL on the disk and next to none in memory.
+    """URL texts by slot; some 15 to 20 bytes per URL on the disk, and almost none in memory.
 
-    What is appended can be read at once, written or not; `sync` puts it on the disk. One thread may append and read
-    while another syncs.
+    Appended URLs can be read at once, written or not; `sync` makes them durable. One thread may append and read while
+    another one syncs.
 
     Examples
     --------
@@ -51,20 +51,20 @@ class UrlLog:
 
     @classmethod
     def open(cls, disk: Disk, count: int, tail: Sequence[str], writable: bool = True) -> UrlLog:
-        """Return the log as it was when a snapshot found `count` URLs in it.
+        """Open the log as it was when a snapshot found `count` URLs in it.
 
         Parameters
         ----------
         count, tail
-            The snapshot's `count` and `tail()`; 0 and [] for a log from scratch.
+            The snapshot's `count` and `tail()`; 0 and [] for a new log.
         writable
-            True: what the files hold beyond `count` is cut off. False: it is ignored, and nothing is ever written, so a
-            reader can follow beside a running crawl.
+            If True, data beyond `count` is cut off. If False, it is ignored and nothing is ever written, so that a
+            reader can follow a running crawl.
 
         Raises
         ------
         StoreError
-            The files hold less than the snapshot says.
+            The files have fewer URLs than the snapshot.
         """
         return cls(disk, count, tail, writable)
 
@@ -78,30 +78,30 @@ class UrlLog:
         self._writable = writable
         self._lock = threading.RLock()
         self._tail = list(tail)
-        self._written = self._indexed = blocks  # blocks in LOG, their ends in INDEX
+        self._written = self._indexed = blocks  # number of blocks in LOG, and in INDEX
         self._waiting: list[bytes] = []  # blocks from `_written` on
         self._waiting_bytes = 0
         self._ends: list[int] = []  # of the blocks from `_indexed` on
         self._cache: OrderedDict[int, list[str]] = OrderedDict()
         self._train_at = _TRAIN_AT
         self._cut(INDEX, blocks * 8)
-        self._end = self._stored_end(blocks)  # of LOG, with what waits
+        self._end = self._stored_end(blocks)  # of LOG, including pending blocks
         self._cut(LOG, self._end)
         self._codec = self._read_codec()
 
     @property
     def count(self) -> int:
-        """How many URLs there are, which is also the slot of the next."""
+        """Return the number of URLs, which is also the next slot."""
         return (self._written + len(self._waiting)) * BLOCK + len(self._tail)
 
     def tail(self) -> list[str]:
-        """Return the last URLs, fewer than a block of them: a snapshot must keep them, the files do not."""
+        """Return the last URLs, fewer than a block; a snapshot must store them, because the files do not."""
         return list(self._tail)
 
     def append(self, urls: Sequence[str]) -> None:
         """Add URLs; the first gets slot `count`.
 
-        A full disk is no failure here: blocks wait in memory, and `sync` tells.
+        A full disk raises no error here: blocks wait in memory, and `sync` raises it.
         """
         with self._lock:
             self._tail += urls
@@ -118,7 +118,7 @@ class UrlLog:
                     self._train()
                     self.flush()
                 except NoRoomError:
-                    self._waiting_bytes = 0  # the next try comes after as much again
+                    self._waiting_bytes = 0  # retry after the same amount again
 
     def get(self, slot: int) -> str:
         """Return the URL of one slot.
@@ -155,12 +155,12 @@ class UrlLog:
         return urls
 
     def flush(self) -> None:
-        """Write the full blocks out.
+        """Write the complete blocks.
 
         Raises
         ------
         NoRoomError
-            What was not written waits for the next time.
+            The disk is full; what was not written stays pending.
         """
         with self._lock:
             if self._waiting and self._writable:
@@ -174,9 +174,9 @@ class UrlLog:
                 self._ends = []
 
     def let_go(self, count: int) -> None:
-        """Keep no block of the first `count` URLs in memory, which the process that writes has put on the disk.
+        """Release all blocks of the first `count` URLs from memory, which the writing process has durably written.
 
-        It may have packed them otherwise, so the blocks behind them move.
+        Its compressed sizes may differ, so the later blocks are shifted.
         """
         assert not self._writable, "who writes them knows what is written"
         with self._lock:
@@ -190,12 +190,12 @@ class UrlLog:
                 self._written = self._indexed = blocks
 
     def sync(self) -> None:
-        """Return once every full block would survive a power cut.
+        """Return once every complete block will survive a power cut.
 
         Raises
         ------
         NoRoomError
-            What was not written waits for the next time.
+            The disk is full; what was not written stays pending.
         """
         self.flush()
         if self._writable and self._written:
@@ -203,7 +203,7 @@ class UrlLog:
             self._disk.sync(INDEX)
 
     def _urls(self, block: int) -> list[str]:
-        """Return the URLs of a full block."""
+        """Return the URLs of a complete block."""
         urls = self._cache.pop(block, None)
         if urls is None:
             urls = self._decode(block)
@@ -217,7 +217,7 @@ class UrlLog:
             return self._codec.decode(self._waiting[block - self._written])
         start, end = self.span(block)
         frame = self._disk.read(LOG, start, end - start) if 0 <= start < end <= self._end else b""
-        if not self._codec.trained and needs_dictionary(frame):  # a crawl that we only read has trained one meanwhile
+        if not self._codec.trained and needs_dictionary(frame):  # the writing crawl has trained one meanwhile
             self._codec = self._read_codec()
         try:
             return self._codec.decode(frame)
@@ -225,7 +225,7 @@ class UrlLog:
             raise _damaged(LOG, start, f"block {block} cannot be read ({error})") from error
 
     def span(self, block: int) -> tuple[int, int]:
-        """Return where a block starts and ends in LOG."""
+        """Return start and end of a block in LOG."""
         if block >= self._indexed:
             at = block - self._indexed
             return self._ends[at - 1] if at else self._stored_end(block), self._ends[at]
@@ -235,11 +235,11 @@ class UrlLog:
         return int.from_bytes(ends[:8], "little"), int.from_bytes(ends[8:], "little")
 
     def _stored_end(self, blocks: int) -> int:
-        """Return where the first `blocks` blocks end, as INDEX has it."""
+        """Return the end of the first `blocks` blocks, from INDEX."""
         return int.from_bytes(self._disk.read(INDEX, (blocks - 1) * 8, 8), "little") if blocks else 0
 
     def _cut(self, name: str, size: int) -> None:
-        """Make sure that a file holds `size` bytes, and no more where it is ours."""
+        """Check that a file has at least `size` bytes; if it is writable, cut it to that size."""
         found = self._disk.size(name)
         if found < size:
             raise _damaged(name, found, f"it ends there, and the snapshot counts on {size} bytes")
@@ -247,18 +247,18 @@ class UrlLog:
             self._disk.truncate(name, size)
 
     def _read_codec(self) -> BlockCodec:
-        """Return a codec with the dictionary of DICTIONARY, if there is one."""
+        """Return a codec with the stored dictionary, if there is one."""
         try:
             return BlockCodec(self._disk.read(DICTIONARY, 0, self._disk.size(DICTIONARY)))
         except ValueError as error:
             raise _damaged(DICTIONARY, 0, str(error)) from error
 
     def _train(self) -> None:
-        """Make the dictionary, once enough URLs are known; it is on the disk for good before a block uses it."""
+        """Train the dictionary once enough URLs are known; it is durable before a block uses it."""
         blocks = self.count // BLOCK
         if self._codec.trained or blocks < self._train_at:
             return
-        self._train_at *= 4  # the next try, should this one fail
+        self._train_at *= 4  # for the next attempt, if this one fails
         dictionary = train([self._decode(block) for block in range(0, blocks, blocks // _SAMPLES)])
         if dictionary:
             self._disk.replace(DICTIONARY, [dictionary])
