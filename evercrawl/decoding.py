@@ -1,7 +1,7 @@
-"""Data of a file or of another process, decoded: what cannot be decoded always is a `msgspec.DecodeError`.
+"""Decoding of data from files or other processes; all failures raise `msgspec.DecodeError`.
 
-Of values that lie some thousand deep in each other msgspec says `RecursionError`, and of text that is none
-`UnicodeDecodeError`. Who reads what others wrote would have to think of both.
+For values nested some thousand levels deep msgspec raises `RecursionError`, and for invalid text
+`UnicodeDecodeError`. Readers of foreign data would have to handle both.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ def json_of(data: bytes | str, kind: type[T]) -> T: ...
 @overload
 def json_of(data: bytes | str, kind: object = Any) -> Any: ...
 def json_of(data: bytes | str, kind: Any = Any) -> Any:
-    """Return the value that JSON stands for.
+    """Return the value of a JSON text.
 
     Raises
     ------
     msgspec.DecodeError
-        It stands for none of this kind.
+        The text is invalid, or its value is not of this kind.
 
     Examples
     --------
@@ -48,12 +48,12 @@ def msgpack_of(data: bytes | memoryview, kind: type[T]) -> T: ...
 @overload
 def msgpack_of(data: bytes | memoryview, kind: object = Any) -> Any: ...
 def msgpack_of(data: bytes | memoryview, kind: Any = Any) -> Any:
-    """Return the value that MessagePack stands for.
+    """Return the value of MessagePack data.
 
     Raises
     ------
     msgspec.DecodeError
-        It stands for none of this kind.
+        The data is invalid, or its value is not of this kind.
     """
     try:
         return msgspec.msgpack.decode(data, type=kind)

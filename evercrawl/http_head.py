@@ -1,7 +1,7 @@
-r"""The head of an HTTP answer: its status and its fields, read the same way by whoever holds the bytes.
+r"""The head of an HTTP response, its status and fields, parsed in the same way everywhere.
 
-The crawl reads heads as they arrive, the archive as it stored them. What one of them took and the other refused would
-be two answers, so both call these functions.
+The crawl reads heads as they arrive, the archive as stored. If they parsed them differently, one response would have
+two meanings, so both call these functions.
 
 References
 ----------
@@ -16,14 +16,14 @@ from typing import Final
 __all__ = ["head_fields", "status_of", "trimmed"]
 
 BLANK: Final = " \t"
-"""Optional white space of HTTP; no other character is white space there."""
-_REMEMBERED_CHARS: Final = 128  # a longer line is hardly sent twice
+"""Optional white space of HTTP; no other character counts as white space there."""
+_REMEMBERED_CHARS: Final = 128  # longer lines are rarely repeated
 _FOLDED: Final = (" ", "\t")
 _STATUS_LINE: Final = re.compile(rb"HTTP/\d(?:\.\d)? +([1-5]\d\d|999)(?=[ \r\n]|$)")
 
 
 def status_of(head: bytes) -> int:
-    r"""Return the status that a head begins with; 0 where there is none.
+    r"""Return the status at the beginning of a head; 0 if there is none.
 
     A status is exactly three digits, from 100 to 599, or 999, which some servers send to crawlers.
 
@@ -39,10 +39,10 @@ def status_of(head: bytes) -> int:
 
 
 def head_fields(head: bytes) -> dict[str, str]:
-    r"""Return lower-case name -> value of the fields of a head, which starts with its status line.
+    r"""Return the fields of a head, lower-case name -> value; the head starts with its status line.
 
-    Bytes are read as Latin-1. The values of repeated fields are joined by ", ", lines that go on with a blank by " ".
-    Lines without a colon are no fields.
+    Bytes are read as Latin-1. The values of repeated fields are joined by ", ", and continuation lines by " ". Lines
+    without a colon are not fields.
 
     Examples
     --------
@@ -64,17 +64,17 @@ def head_fields(head: bytes) -> dict[str, str]:
 
 
 def _field_of(line: str) -> tuple[str, str]:
-    """Return the name of a line's field in lower case, "" where it is none, and its value."""
+    """Return the lower-case name of a line's field, "" if it is not a field, and its value."""
     name, colon, value = line.partition(":")
     return (trimmed(name).lower(), trimmed(value)) if colon else ("", "")
 
 
 _field = lru_cache(maxsize=1024)(_field_of)
-"""The same from memory: most lines of most heads were there before, dates of the same second among them."""
+"""The same, cached: most lines occur in many heads, including dates within a second."""
 
 
 def trimmed(text: str) -> str:
-    r"""Return text without the optional white space of HTTP at its ends: spaces and tabs, nothing else.
+    r"""Return text without leading and trailing optional white space of HTTP, which is spaces and tabs only.
 
     >>> trimmed("\t gzip\xa0 ")
     'gzip\xa0'

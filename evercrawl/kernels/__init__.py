@@ -1,4 +1,4 @@
-"""The inner loops in machine code: compiled once by numba, kept on disk, and loaded from there without numba."""
+"""Inner loops in machine code: compiled once by numba, cached on disk, and loaded from there without numba."""
 
 from evercrawl.kernels.cache import jit
 from evercrawl.kernels.library import Library, address_table, missing, pointer, warm

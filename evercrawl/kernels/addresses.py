@@ -1,4 +1,4 @@
-"""Arrays of addresses, for kernels: one argument in place of many pointers, for each costs a call a tenth of a us."""
+"""Tables of addresses for kernels: one argument replaces many pointers, each of which costs a call 0.1 us."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,7 +14,7 @@ _intrinsic: Any = intrinsic
 
 
 def pointer_at(to: Any) -> Callable[[Any], Any]:
-    """Return what makes, in a compiled function, a pointer to a numpy type or dtype of an address (int64)."""
+    """Return an intrinsic that converts an address (int64) to a pointer to a numpy type or dtype."""
     kind = pointer(to)
 
     def typed(_typing: Any, address: Any) -> Any:
@@ -31,4 +31,4 @@ def pointer_at(to: Any) -> Callable[[Any], Any]:
 floats_at: Final = pointer_at(np.float64)
 ints_at: Final = pointer_at(np.int64)
 ints32_at: Final = pointer_at(np.int32)
-"""Of numbers, and of signed ones of 64 bits, and of 32."""
+"""Intrinsics for pointers to float64, int64 and int32."""

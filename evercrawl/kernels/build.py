@@ -1,10 +1,10 @@
-"""From kernels in Python to object code that needs neither Python nor numba to run.
+"""Compilation of kernels in Python to object code that runs without Python and numba.
 
-A kernel module holds functions marked `compiled`, written over arrays, and functions marked `entry`, which take what C
-knows (pointers, integers, numbers), make arrays of it with `view`, and call the others. numba compiles each entry as a
-C callback; here the callbacks of a module are put together, all else is made invisible, and LLVM drops what cannot be
-reached any more: numba's error reports, its reference counts, its wrappers for Python. Nothing of these may be left,
-so a kernel must not allocate and not raise.
+A kernel module has functions marked `compiled`, which work on arrays, and functions marked `entry`, which take C
+types (pointers, integers, floats), convert them to arrays with `view`, and call the others. numba compiles each entry
+as a C callback. This module links the callbacks of a module, hides all other symbols, and lets LLVM drop what is
+unreachable: numba's error reports, reference counts and Python wrappers. None of these may remain, so kernels must
+neither allocate nor raise.
 """
 
 import importlib
@@ -38,11 +38,11 @@ f64: Final = _types.float64
 _LETTERS: Final = {i64: "q", u64: "Q", f64: "d"}
 
 view: Callable[[Any, Any], NDArray[Any]] = _numba.carray
-"""Inside an entry: view(pointer, shape) is an array of what the pointer points to."""
+"""In an entry, view(pointer, shape) is an array over the memory at the pointer."""
 
 
 def _trailing_zeros(_typing: Any, number: Any) -> Any:
-    """Return the types of the question, and what writes it into a function that is being compiled."""
+    """Return the intrinsic's signature, and its code generator."""
 
     def generate(_context: Any, builder: Any, _signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], _ir.IntType(1)(0))
@@ -51,12 +51,12 @@ def _trailing_zeros(_typing: Any, number: Any) -> Any:
 
 
 trailing_zeros: Callable[[Any], int] = _intrinsic(_trailing_zeros)
-"""Inside compiled functions: how many low bits of an unsigned number are zero; 64 for zero."""
+"""In compiled functions, the number of trailing zero bits of an unsigned number; 64 for zero."""
 
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A function that is called from outside, and the numba types of its result and its arguments."""
+    """A function that can be called from outside, and the numba types of its result and arguments."""
 
     function: Callable[..., Any]
     result: Any
@@ -64,7 +64,7 @@ class KernelEntry:
 
     @property
     def letters(self) -> str:
-        """The types of the result and of the arguments, a letter each: P, or what the struct module would write."""
+        """The types of the result and of the arguments, one letter each: P, or the letter of the struct module."""
         return "".join(_LETTERS.get(kind, "P") for kind in (self.result, *self.arguments))
 
 
@@ -74,30 +74,30 @@ def pointer(to: Any) -> Any:
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
-    """Return `function` as entries and other compiled functions can call it; nobody else can."""
+    """Mark a function as callable from entries and other compiled functions only."""
     inner: Callable[P, R] = _numba.njit(**_OPTIONS, no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
     return inner
 
 
 def entry(result: Any, *arguments: Any) -> Callable[[Callable[..., Any]], KernelEntry]:
-    """Mark a function as one that can be called from outside."""
+    """Mark a function as callable from outside."""
     return lambda function: KernelEntry(function, result, arguments)
 
 
 def build(
     module: str, machine: llvm.TargetMachine | None = None, symbol: Callable[[str], str] = str
 ) -> tuple[dict[str, str], bytes]:
-    """Return the entries of `module`, name -> letters, and the object code that holds them.
+    """Return the entries of `module`, name -> type letters, and their object code.
 
     Parameters
     ----------
     module
         Full name of a kernel module.
     machine
-        What to compile for; this processor, with all it can do, by default. What numba itself does must suit it too:
-        in the environment of such a process `NUMBA_CPU_NAME` names a processor that can do no more.
+        The target; by default this processor with all its features. numba's own code must fit it too: set the
+        environment variable `NUMBA_CPU_NAME` of the process to a processor without further features.
     symbol
-        Entry -> its name in the object code.
+        Maps an entry to its symbol in the object code.
     """
     made, machine = callbacks(module), machine or _this_machine()
     whole = llvm.parse_assembly(_for(machine, _NO_COUNTING))
@@ -110,7 +110,7 @@ def build(
 
 
 def callbacks(module: str) -> dict[str, tuple[str, Any]]:
-    """Return the entries of `module`, name -> letters and what numba makes of it: it can be called at its `address`."""
+    """Return the entries of `module`, name -> type letters and numba's callback, which has an `address`."""
     entries = {name: e for name, e in vars(importlib.import_module(module)).items() if isinstance(e, KernelEntry)}
     return {
         name: (one.letters, _numba.cfunc(one.result(*one.arguments), **_OPTIONS)(one.function))
@@ -119,7 +119,7 @@ def callbacks(module: str) -> dict[str, tuple[str, Any]]:
 
 
 def _reduce(module: llvm.ModuleRef, keep: set[str], machine: llvm.TargetMachine) -> None:
-    """Optimise `module` as a whole, of which only the functions of `keep` can be called."""
+    """Optimise `module` as a whole, with only the functions of `keep` visible from outside."""
     for part in (*module.functions, *module.global_variables):
         if not part.is_declaration and part.name not in keep:
             part.linkage = "internal"
@@ -130,7 +130,7 @@ def _reduce(module: llvm.ModuleRef, keep: set[str], machine: llvm.TargetMachine)
 
 
 def machine_for(triple: str, processor: str, features: str = "") -> llvm.TargetMachine:
-    """Return what to compile for, in the words of LLVM; the code may come to lie anywhere."""
+    """Return a target, in LLVM's terms, for position-independent code."""
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
     target = llvm.Target.from_triple(triple)
@@ -143,6 +143,6 @@ def _this_machine() -> llvm.TargetMachine:
 
 
 def _for(machine: llvm.TargetMachine, text: str) -> str:
-    """Return an assembly as one for `machine`: numba writes it for the machine that it runs on."""
+    """Return an assembly for `machine`; numba writes it for the machine on which it runs."""
     body = "\n".join(line for line in text.splitlines() if not line.startswith("target "))
     return f'target triple = "{machine.triple}"\ntarget datalayout = "{machine.target_data}"\n{body}'

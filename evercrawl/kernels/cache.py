@@ -1,10 +1,10 @@
-"""Object code on disk: one file a kernel module, for this processor and this LLVM.
+"""The cache of object code on disk: one file per kernel module, processor and version of LLVM.
 
-It lies where Python keeps the byte code of the kernel module, or, where that folder cannot be written, in the user's
-own cache, `$XDG_CACHE_HOME/evercrawl`. A file is used only if its checksum is right and it was made of the very sources
-that are there now. Nobody else may have been able to write it either: its owner is this user, root or the owner of the
-sources, and no group and no other user may write it. A file that is not is made anew. With `EVERCRAWL_KERNELS=jit` in
-its environment a process neither reads nor writes such files, but compiles for itself alone.
+A file is in Python's byte code folder of the kernel module, or, if that folder is not writable, in the user's cache
+`$XDG_CACHE_HOME/evercrawl`. It is used only if its checksum matches and its sources are unchanged. It must also be
+safe from others: its owner is this user, root or the owner of the sources, and no group and no other user may write
+it. Any other file is rebuilt. With `EVERCRAWL_KERNELS=jit` in its environment, a process neither reads nor writes
+such files, but compiles for itself.
 """
 
 import ast
@@ -19,26 +19,26 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 VARIABLE: Final = "EVERCRAWL_KERNELS"
-"""The environment variable that has a process do without."""
+"""The environment variable that disables the cache of a process."""
 _FORMAT: Final = "1"
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _NUMBA: Final = "numba/_version.py"
 
 
 class Image(NamedTuple):
-    """What is kept of a kernel module: entries, name -> letters of their types, and object code."""
+    """The cached data of a kernel module: entries, name -> type letters, and object code."""
 
     entries: dict[str, str]
     code: bytes
 
 
 def jit() -> bool:
-    """Tell whether this process does without: it compiles for itself alone."""
+    """Return whether this process does not use the cache."""
     return os.environ.get(VARIABLE) == "jit"
 
 
 def fetch(module: str, target: tuple[str, ...]) -> Image | None:
-    """Return what was kept of `module` for a `target` (any words that tell processors apart), None if nothing is."""
+    """Return the cached image of `module` for a `target` (words that identify a processor); None if there is none."""
     source = _file(_source(module))
     owners = {0, os.geteuid(), source.stat().st_uid if source is not None else 0}
     for path in _paths(module, target):
@@ -49,7 +49,7 @@ def fetch(module: str, target: tuple[str, ...]) -> Image | None:
 
 
 def keep(module: str, target: tuple[str, ...], image: Image) -> bool:
-    """Keep an image where `fetch` finds it; return False when no folder can be written."""
+    """Write an image to the cache; return False if no folder is writable."""
     digests = {_NUMBA: _digest(_NUMBA), **digests_of(module)}
     head = json.dumps({"sources": digests, "entries": image.entries}).encode()
     data = head + b"\n" + image.code
@@ -57,17 +57,17 @@ def keep(module: str, target: tuple[str, ...], image: Image) -> bool:
 
 
 def digests_of(module: str) -> dict[str, str]:
-    """Return the sources that `module` is made of, named from the top package on, and the digest of each."""
+    """Return the source files of `module`, named from the top package on, with their digests."""
     return {source: _digest(source) for source in _sources(module)}
 
 
 def size_of(module: str) -> int:
-    """Return how many bytes the sources of `module` have in all: what has more of them takes longer to compile."""
+    """Return the total size of the sources of `module` in bytes, as an estimate of the time to compile it."""
     return sum(path.stat().st_size for path in map(_file, _sources(module)) if path is not None)
 
 
 def unchanged(digests: dict[str, str]) -> bool:
-    """Tell whether sources are what they were when their digests were taken."""
+    """Return whether sources still have these digests."""
     return all(_digest(source) == digest for source, digest in digests.items())
 
 
@@ -77,22 +77,22 @@ def checksum(data: bytes) -> bytes:
 
 
 def _paths(module: str, target: tuple[str, ...]) -> Iterator[Path]:
-    """Yield the files in which `module` may be kept, the best first."""
+    """Yield the possible files for `module`, the best first."""
     name = f"{module}-{checksum(repr((_FORMAT, target)).encode()).decode()[:16]}.kernels"
     source = _file(_source(module))
     if source is not None:
         yield Path(importlib.util.cache_from_source(str(source))).with_name(name)
-    with contextlib.suppress(RuntimeError):  # no home
+    with contextlib.suppress(RuntimeError):  # no home directory
         folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "evercrawl"
         with contextlib.suppress(OSError):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             about = folder.stat()
-            if about.st_uid == os.getuid() and not about.st_mode & 0o022:  # nobody else can put code there
+            if about.st_uid == os.getuid() and not about.st_mode & 0o022:  # nobody else can write to it
                 yield folder / name
 
 
 def _read(path: Path, owners: set[int]) -> Image | None:
-    """Return what a file of one of `owners` holds that nobody else can write; None if it is no good."""
+    """Return the content of a file that only one of `owners` can write; None if it is invalid or unsafe."""
     try:
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb") as file:
             about = os.fstat(file.fileno())
@@ -109,7 +109,7 @@ def _read(path: Path, owners: set[int]) -> Image | None:
 
 
 def _write(path: Path, data: bytes) -> bool:
-    """Write a file whole or not at all, whoever else is writing it."""
+    """Write a file atomically, whatever other processes write."""
     other = path.with_suffix(f".{os.getpid()}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ def _write(path: Path, data: bytes) -> bool:
 
 
 def _sources(module: str) -> list[str]:
-    """Return the source files that `module` is made of: its own, and those of its package that it imports."""
+    """Return the source files of `module`: its own, and those of its package that it imports."""
     found, ahead, ours = list[str](), [module], module.partition(".")[0] + "."
     while ahead:
         source = _source(ahead.pop())
@@ -143,7 +143,7 @@ def _source(module: str) -> str:
 
 
 def _file(source: str) -> Path | None:
-    """Return where a source file is that is given from its top package on, None if there is no such file."""
+    """Return the path of a source file named from its top package on; None if it does not exist."""
     top, _, rest = source.partition("/")
     spec = importlib.util.find_spec(top)
     folders = (spec.submodule_search_locations if spec else None) or ()

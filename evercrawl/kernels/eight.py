@@ -1,8 +1,8 @@
-"""Eight bytes at a time, inside compiled code: which of them are letters, and where the first of its kind stands.
+"""Operations on eight bytes at a time, in compiled code, such as finding letters or a certain byte.
 
-Loops over single bytes end at places that a processor cannot guess, and each wrong guess costs as much as twenty
-bytes. Here the eight are one number, and each question is answered by the high bits of its bytes (Lamport 1975,
-Multiple byte processing with full-word instructions).
+Loops over single bytes end unpredictably, and each mispredicted branch costs as much as twenty bytes. Here eight
+bytes are one number, and each question is answered by the high bits of its bytes (Lamport 1975, Multiple byte
+processing with full-word instructions).
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ EACH, HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 
 @compiled
 def eight(src: NDArray[np.uint8], i: int) -> np.uint64:
-    """Return the eight bytes from `i` on as one number, the first its lowest."""
+    """Return the eight bytes from `i` on as one little-endian number."""
     at, number = np.uint64(i), np.uint64(0)
     for k in range(8):
         number |= np.uint64(src[at + np.uint64(k)]) << np.uint64(8 * k)
@@ -24,7 +24,7 @@ def eight(src: NDArray[np.uint8], i: int) -> np.uint64:
 
 @compiled
 def upto_eight(src: NDArray[np.uint8], i: int) -> np.uint64:
-    """Return the same; zeros where `src` has ended."""
+    """Return the same; bytes beyond the end of `src` are zero."""
     if i + 8 <= len(src):
         return eight(src, i)
     number = np.uint64(0)
@@ -35,32 +35,32 @@ def upto_eight(src: NDArray[np.uint8], i: int) -> np.uint64:
 
 @compiled
 def equal(bytes8: np.uint64, pattern: np.uint64) -> np.uint64:
-    """Return the high bit of each of eight bytes that is that of `pattern`, right up to the first of them."""
+    """Return the high bit of each byte that equals that of `pattern`; correct up to the first match."""
     differ = bytes8 ^ pattern
     return (differ - EACH) & ~differ & HIGH
 
 
 @compiled
 def below(bytes8: np.uint64, limit: int) -> np.uint64:
-    """Return the high bit of each of eight bytes that is less than `limit` (at most 128), right up to the first."""
+    """Return the high bit of each byte that is less than `limit` (<= 128); correct up to the first match."""
     return (bytes8 - np.uint64(limit) * EACH) & ~bytes8 & HIGH
 
 
 @compiled
 def first(high_bits: np.uint64) -> int:
-    """Return which of eight bytes is the first with its high bit set; 8 where there is none."""
+    """Return the index of the first byte with its high bit set; 8 if there is none."""
     return int(trailing_zeros(high_bits) >> 3)
 
 
 @compiled
 def letters(bytes8: np.uint64) -> np.uint64:
-    """Return the high bit of each of eight bytes that is an ASCII letter."""
+    """Return the high bit of each byte that is an ASCII letter."""
     low = (bytes8 | EACH << np.uint64(5)) & ~HIGH
     return ((low + EACH * np.uint64(0x1F)) ^ (low + EACH * np.uint64(0x05))) & HIGH & ~bytes8
 
 
 @compiled
 def digits(bytes8: np.uint64) -> np.uint64:
-    """Return the high bit of each of eight bytes that is an ASCII digit."""
+    """Return the high bit of each byte that is an ASCII digit."""
     low = bytes8 & ~HIGH
     return ((low + EACH * np.uint64(0x50)) ^ (low + EACH * np.uint64(0x46))) & HIGH & ~bytes8

@@ -1,8 +1,8 @@
-"""Kernels as Python calls them: by name, with numbers and pointers. Other threads run meanwhile.
+"""Access to kernels from Python, by name, with numbers and pointers. They release the GIL.
 
-Those that came with the installation serve first, then those that were compiled before on this machine. Where they
-cannot be compiled ahead of time, as with a numba or a processor that nobody has tried yet, numba compiles them as it
-does any function: in each process anew, to the same results.
+Kernels shipped with the installation are used first, then cached ones. If ahead-of-time compilation fails, for
+example with an untested version of numba or an untested processor, numba compiles them as usual: in each process
+again, with the same results.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ _bytes_of: Final = (ctypes.c_char * 0).from_buffer
 
 
 class Library:
-    """The entries of a kernel module; loaded when the first is asked for, and compiled if they never were.
+    """The entries of a kernel module, loaded at first use, and compiled if necessary.
 
     Parameters
     ----------
     module
-        Full name of the kernel module. It is imported only to be compiled, for it imports numba.
+        Full name of the kernel module. It is imported only for compilation, because it imports numba.
 
     Raises
     ------
     ConfigError
-        When an entry is asked for: it would have to be compiled, and numba is not installed.
+        At the first use of an entry, if it must be compiled and numba is not installed.
 
     Examples
     --------
@@ -64,13 +64,13 @@ class Library:
     """
 
     named: ClassVar[list[Library]] = []
-    """Every library that a module imported so far makes use of."""
+    """All libraries used by the modules imported so far."""
 
     def __init__(self, module: str) -> None:
         self.module = module
         self._image: cache.Image | None = None
         self._entries: dict[str, Callable[..., Any]] = {}
-        self._memory: tuple[Any, ...] = ()  # what holds the code, as long as somebody holds it
+        self._memory: tuple[Any, ...] = ()  # keeps the code alive
         self.named.append(self)
 
     def __getitem__(self, entry: str) -> Callable[..., Any]:
@@ -79,7 +79,7 @@ class Library:
         return self._entries[entry]
 
     def found(self) -> bool:
-        """Tell whether `load` will be quick: nothing has to be compiled."""
+        """Return whether `load` will be fast, because nothing must be compiled."""
         with _lock, _or_else_jit(self.module):
             if not self._entries and self._image is None and not jit():
                 came = shipped.entries_of(self.module)
@@ -91,7 +91,7 @@ class Library:
         return False
 
     def load(self) -> bool:
-        """Make the entries callable; return False if they were compiled and should have been kept, but were not."""
+        """Make the entries callable; return False if they were compiled and could not be cached."""
         with _lock:
             kept = self.found()
             if not self._entries and not can_compile():
@@ -112,7 +112,7 @@ class Library:
         return cache.keep(self.module, _target(), self._image)
 
     def _compile_here(self) -> None:
-        """Have numba compile the entries for this process."""
+        """Compile the entries for this process, by numba."""
         from evercrawl.kernels.build import callbacks
 
         made = callbacks(self.module)
@@ -120,34 +120,34 @@ class Library:
         self._entries = {name: _entry(callback.address, letters) for name, (letters, callback) in made.items()}
 
     def _link(self, image: cache.Image) -> None:
-        """Give the object code its place in memory."""
+        """Load the object code into memory."""
         import llvmlite.binding as llvm
 
         linker = _linker()
         builder = llvm.JITLibraryBuilder().add_object_img(image.code).add_current_process()
         for name in image.entries:
             builder.export_symbol(name)
-        place = builder.link(linker, f"{self.module} {next(_numbers)}")  # a name can be linked once
+        place = builder.link(linker, f"{self.module} {next(_numbers)}")  # a name can be linked only once
         self._memory = place, linker
         self._entries = {name: _entry(place[name], letters) for name, letters in image.entries.items()}
 
 
 def pointer(array: Any) -> Any:
-    """Return what an entry takes for a pointer to the data of a contiguous numpy array; bytes need none.
+    """Return a pointer argument for the data of a contiguous numpy array; bytes can be passed directly.
 
-    Who keeps it keeps the array.
+    The pointer keeps the array alive.
     """
     try:
         return _bytes_of(array)
-    except TypeError:  # it cannot be written to
+    except TypeError:  # the array is read-only
         assert array.flags.c_contiguous, "kernels take contiguous arrays"
         return ctypes.c_void_p(array.ctypes.data)
 
 
 def address_table(*arrays: Any) -> Any:
-    """Return what an entry takes for the addresses of contiguous arrays: one argument, whatever their number.
+    """Return a single argument with the addresses of any number of contiguous arrays.
 
-    Who keeps it keeps the arrays. It is made where the entry is called, or where arrays are made that stay the same.
+    The table keeps the arrays alive. Create it at the call, or together with arrays that are never reallocated.
     """
     assert all(array.flags.c_contiguous for array in arrays), "kernels take contiguous arrays"
     words: Any = (ctypes.c_int64 * len(arrays))(*(array.ctypes.data for array in arrays))
@@ -156,22 +156,22 @@ def address_table(*arrays: Any) -> Any:
 
 
 def can_compile() -> bool:
-    """Tell whether numba is installed."""
+    """Return whether numba is installed."""
     return importlib.util.find_spec("numba") is not None
 
 
 def missing() -> bool:
-    """Tell whether a library that is made use of has yet to be compiled, which takes a minute of CPU for all."""
+    """Return whether a used library must still be compiled, which takes a minute of CPU for all."""
     return any(not library.found() for library in Library.named)
 
 
 def warm(processes: int = 1) -> bool:
-    """Load every library that is made use of; return False if what had to be compiled could not be kept.
+    """Load all used libraries; return False if compiled ones could not be cached.
 
     Parameters
     ----------
     processes
-        How many may compile at once; each takes some 500 MiB.
+        Number of processes that may compile at once; each takes some 500 MiB.
     """
     modules = [library.module for library in Library.named if not library.found()]
     if min(processes, len(modules)) > 1 and can_compile() and not jit():
@@ -181,31 +181,31 @@ def warm(processes: int = 1) -> bool:
 
 
 def _compile_beside(modules: list[str], processes: int) -> None:
-    """Have other processes compile and keep what they can of `modules`, the largest first; what fails there is left."""
+    """Compile and cache `modules` in other processes, the largest first; failures are ignored."""
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
     from multiprocessing import get_context
 
     modules = sorted(modules, key=cache.size_of, reverse=True)
     with (
-        contextlib.suppress(BrokenProcessPool, OSError),  # some systems have no semaphores, or no room for processes
+        contextlib.suppress(BrokenProcessPool, OSError),  # no semaphores on some systems, or no memory for processes
         ProcessPoolExecutor(min(processes, len(modules)), get_context("spawn")) as pool,
     ):
         list(pool.map(_compile_quietly, modules))
 
 
 def _compile_quietly(module: str) -> None:
-    with warnings.catch_warnings():  # whoever asked will try again, and say it
+    with warnings.catch_warnings():  # the caller will retry, and warn
         warnings.simplefilter("ignore")
         Library(module).load()
 
 
 @contextlib.contextmanager
 def _or_else_jit(module: str) -> Generator[None]:
-    """Where what is done fails, say so, and do without from now on: here, and in processes that are started here."""
+    """If the body fails, warn, and disable the cache from now on, in this process and in its children."""
     try:
         yield
-    except Exception as error:  # what LLVM cannot do here, and whatever is not where it was inside another numba
+    except Exception as error:  # unsupported by LLVM here, or a changed internal of another numba version
         os.environ[VARIABLE] = "jit"
         why = " ".join(f"{type(error).__name__}: {error}".split())
         warnings.warn(FAILED.format(module=module, why=why), RuntimeWarning, stacklevel=2)
@@ -218,7 +218,7 @@ def _entry(address: int, letters: str) -> Callable[..., Any]:
 
 @functools.cache
 def _linker() -> Any:
-    """Return what links all libraries: to make one takes longer than to link with it."""
+    """Return the linker of all libraries, because creating one takes longer than linking."""
     import llvmlite.binding as llvm
 
     llvm.initialize_native_target()
@@ -227,7 +227,7 @@ def _linker() -> Any:
 
 @functools.cache
 def _target() -> tuple[str, ...]:
-    """Return what object code depends on beside its sources."""
+    """Return everything besides the sources on which object code depends."""
     import llvmlite
     import llvmlite.binding as llvm
 

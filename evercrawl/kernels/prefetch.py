@@ -1,6 +1,6 @@
-"""A hint to the processor, for kernels only: have this at hand soon.
+"""The prefetch hint of processors, for kernels: load this memory soon.
 
-Loops that follow links wait for memory most of the time, unless they say a few pages ahead what they are going to need.
+Loops that follow links mostly wait for memory, unless they prefetch the data that they will need a few pages later.
 """
 
 from collections.abc import Callable
@@ -12,14 +12,14 @@ from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 _HINT: Final = "llvm.prefetch.p0i8"
-_READ, _KEEP, _DATA = 0, 3, 1  # to be read, to be kept in all caches, no instructions
+_READ, _KEEP, _DATA = 0, 3, 1  # for reading, into all caches, data rather than instructions
 _types: Any = numba.types
 _intrinsic: Any = intrinsic
 _ir: Any = import_module("llvmlite.ir")
 
 
 def _prefetch(_typing: Any, array: Any, place: Any) -> Any:
-    """Return the types of the hint, and what writes it into a function that is being compiled."""
+    """Return the intrinsic's signature, and its code generator."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         made = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -36,4 +36,4 @@ def _prefetch(_typing: Any, array: Any, place: Any) -> Any:
 
 
 prefetch: Callable[[NDArray[Any], Any], None] = _intrinsic(_prefetch)
-"""prefetch(array, place), in a compiled function: `array[place]` will be wanted; a place outside does no harm."""
+"""In a compiled function, prefetch(array, place) loads `array[place]`; an index out of bounds does no harm."""

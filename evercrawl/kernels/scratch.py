@@ -1,4 +1,4 @@
-"""Some numbers that a kernel needs for a moment, on its stack: kernels must not allocate."""
+"""Temporary numbers for a kernel on its stack, because kernels must not allocate."""
 
 from collections.abc import Callable
 from importlib import import_module
@@ -8,7 +8,7 @@ import numba
 from numba.extending import intrinsic
 
 LENGTH: Final = 256
-"""Numbers that there are room for."""
+"""Number of elements."""
 
 _types: Any = numba.types
 _intrinsic: Any = intrinsic
@@ -16,7 +16,7 @@ _ir: Any = import_module("llvmlite.ir")
 
 
 def _scratch(_typing: Any) -> Any:
-    """Return the type of the pointer, and what writes the room for the numbers into a function being compiled."""
+    """Return the intrinsic's signature, and its code generator."""
 
     def generate(_context: Any, builder: Any, _signature: Any, _arguments: Any) -> Any:
         number = _ir.DoubleType()
@@ -28,4 +28,4 @@ def _scratch(_typing: Any) -> Any:
 
 
 scratch: Callable[[], Any] = _intrinsic(_scratch)
-"""scratch(), in a compiled function: a pointer to 256 float64, for `view`; what is in them is anything at first."""
+"""In a compiled function, scratch() is a pointer to 256 uninitialised float64, for `view`."""

@@ -1,8 +1,8 @@
-"""Kernels that came with the installation: one shared object for each baseline of a kind of processor.
+"""Compiled kernels shipped with the installation: one shared object for each processor baseline.
 
-A wheel carries them, so that neither numba nor llvmlite is needed. Beside each lies what is in it, as JSON: its
-checksum, and for each kernel module its entries and the digests of the sources that it was made of. A module whose
-sources are no longer those is left to the cache and the compiler. The files are trusted as the sources beside them are.
+Wheels contain them, so that neither numba nor llvmlite is needed. A JSON file beside each has its checksum, and for
+each kernel module its entries and the digests of its sources. If the sources of a module have changed, it is left to
+the cache and the compiler. The files are trusted like the sources beside them.
 """
 
 import ctypes
@@ -18,9 +18,9 @@ FOLDER: Final = Path(__file__).with_name("shipped")
 
 
 class Baseline(NamedTuple):
-    """A kind of processor that code is made for: every one of its kind that can do what is asked of it.
+    """A kind of processor that kernels are compiled for; every processor with the required features can run them.
 
-    `machine` as `platform.machine` has it, `processor` as LLVM has it, `needs` as the flags of /proc/cpuinfo.
+    `machine` is as in `platform.machine`, `processor` as in LLVM, `needs` are flags of /proc/cpuinfo.
     """
 
     machine: str
@@ -35,21 +35,21 @@ BASELINES: Final = {
     "x86-64-v2": Baseline("x86_64", "x86-64-v2", _V2),
     "armv8-a": Baseline("aarch64", "generic", frozenset()),
 }
-"""By the name that its vendors gave it; of those that run here, the first is taken."""
+"""Baselines by the names that their vendors use; the first that fits this processor is used."""
 
 
 def symbol(module: str, entry: str) -> str:
-    """Return the name of an entry of a kernel module in a shared object."""
+    """Return the symbol of a kernel module's entry in a shared object."""
     return f"{module}.{entry}".replace(".", "_")
 
 
 def runs_here(baseline: Baseline) -> bool:
-    """Tell whether this processor can do all that `baseline` asks for."""
+    """Return whether this processor has all features of `baseline`."""
     return baseline.machine == platform.machine() and baseline.needs <= _abilities()
 
 
 def entries_of(module: str) -> dict[str, tuple[int, str]] | None:
-    """Return the entries of `module`, name -> address and letters of its types; None if none came that serve."""
+    """Return the entries of `module`, name -> address and type letters; None if no usable ones are shipped."""
     found = _at_hand(FOLDER)
     about = found.contents.get(module) if found else None
     if found is None or about is None or not unchanged(about["sources"]):
@@ -81,7 +81,7 @@ def _at_hand(folder: Path) -> _SharedObject | None:
 
 @functools.cache
 def _abilities() -> frozenset[str]:
-    """Return what this processor says it can do; nothing where that is not told."""
+    """Return the features of this processor; none if they are unknown."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
