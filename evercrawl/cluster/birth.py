@@ -65,10 +65,10 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         On a Ray cluster: the disk with each partition's second copy; for each partition that was restored from its
         copy, the life since which older directories of it are not used.
     begun
-        The partitions that have been crawled: their directories, or their copies, must be there.
+        The partitions that have been crawled; their directories or their copies must exist.
     drained, vacated
-        Where partitions are on machines: the disks that are to be emptied; the disks that each partition was moved
-        from, and where its old directory has yet to be set aside, with how many processes had been begun then.
+        On a Ray cluster: the disks to be emptied; for each partition, the disks from which it was moved and where its
+        old directory is not set aside yet, with the number of processes that had been started then.
     """
 
     format: int

@@ -103,10 +103,9 @@ class Coordinator:
     directory, birth
         The crawl's directory and description.
     config, seeds, limits, watch
-        As of `evercrawl.crawl.session.crawl`.
+        As in `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer
-        Where the processes run; what is known of second copies, and what moves partitions, None where they are on this
-        machine.
+        Where the processes run; the second copies, and what moves partitions, None if they are on this machine.
     """
 
     def __init__(
@@ -451,7 +450,7 @@ class Coordinator:
                 await asyncio.wait_for(part.reported.wait(), LASTS_S)
 
     def well(self, number: int) -> bool:
-        """Whether the process of a partition has said how it is, and what counts is in its second copy too."""
+        """Return whether the process of a partition has reported, and all that counts is also in its second copy."""
         part = self._parts[number]
         reported = part.running and part.reported.is_set()
         return reported and (part.report.kept or self._settings().durable != "keeper")
@@ -507,9 +506,9 @@ async def crawl_parted(
     directory, birth
         The directory, which the caller has locked, and its description.
     config, seeds, limits, watch, stop
-        As of `evercrawl.crawl.session.crawl`.
+        As in `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer
-        Where the processes run, what is known of second copies, and what moves partitions; None for this machine.
+        Where the processes run, the second copies, and what moves partitions; None for this machine.
 
     Raises
     ------

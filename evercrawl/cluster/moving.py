@@ -1,4 +1,4 @@
-"""Moves of partitions to other directories or machines: most of the bytes while they run, the rest while they stand.
+"""Moves of partitions to other directories or machines: most bytes are copied while one runs, the rest in a pause.
 
 `move_part` writes an order into the crawl's directory. The process that runs the crawl executes the order; if none
 runs, the caller does.
@@ -35,7 +35,7 @@ LOOK_S: Final = 0.2
 DRAIN: Final = -1
 LIFT: Final = -2
 AGAIN_S: Final = 60.0
-"""After a move without an order that failed, before the next one."""
+"""Interval after a failed move without an order until the next one."""
 ASKED_S: Final = 5.0
 """Interval between two checks whether the process that runs the crawl answers."""
 HUNG_S: Final = 30.0
@@ -54,26 +54,26 @@ class PartHolder(Protocol):
         ...
 
     def well(self, number: int) -> bool:
-        """Whether the process of a partition has said how it is, and all that counts is where it is to be."""
+        """Return whether the process of a partition has reported, and all that counts is also in its second copy."""
         ...
 
 
 class PartMove(msgspec.Struct, frozen=True):
-    """A partition that is to be moved, or a machine that is to be emptied, and what became of it.
+    """An order to move a partition or to empty a machine, and its result.
 
     Attributes
     ----------
     id, number, goal
-        Of the order; which partition, and where to: a directory, or a machine of a cluster. The number is `DRAIN` or
-        `LIFT` where that machine is to be emptied, or is no longer to be.
+        Id of the order, number of the partition, and its new place: a directory, or a machine of a cluster. The
+        number is `DRAIN` or `LIFT` if that machine must be emptied, or no longer.
     error
         Why it was not moved; "" if it was, or is still to be moved.
     done
         Whether the order is finished.
     copied_bytes, pause_s
-        How many bytes were written, and for how long the partition stood still.
+        Number of bytes written, and for how long the partition was paused.
     source
-        The disk that a partition of a cluster was on.
+        The disk from which a partition of a cluster moves.
     """
 
     id: str
@@ -87,7 +87,7 @@ class PartMove(msgspec.Struct, frozen=True):
 
 
 class PartTransfer(Protocol):
-    """Copies partitions to where they are to be, and writes down that they are there."""
+    """Copies partitions to new places, and switches the crawl to them."""
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
         """Return a move that is to be made without an order, or other work; None where nothing is to be done.
@@ -97,29 +97,29 @@ class PartTransfer(Protocol):
         ...
 
     def placed(self, move: PartMove) -> PartMove:
-        """Return an order with the place that it names in other words; one about a machine is carried out at once.
+        """Return an order with its place in canonical form; an order about a machine is executed at once.
 
         Raises
         ------
         ConfigError
-            It cannot be carried out; nothing was written.
+            The order cannot be executed; nothing was written.
         """
         ...
 
     async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
-        """Make the goal ready. `see` is called now and then, and may raise."""
+        """Prepare the goal. `see` is called at intervals, and may raise."""
         ...
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
-        """Bring the goal up to date; return how many bytes were written."""
+        """Update the goal; return the number of bytes written."""
         ...
 
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
-        """Copy the rest of a partition that stands still, and let it be there; return bytes copied, and any trouble."""
+        """Copy the rest of a paused partition, and switch to it; return the bytes copied, and any warning."""
         ...
 
     async def end(self) -> None:
-        """End what was begun for a move, so that nothing has a directory open."""
+        """End the processes of a move, so that no directory stays open."""
         ...
 
 
@@ -129,7 +129,7 @@ class FolderTransfer:
     Parameters
     ----------
     directory, tell
-        Of the crawl; told what is wrong.
+        The crawl's directory; receives a sentence about each problem.
     """
 
     def __init__(self, directory: Path, tell: Callable[[str], None]) -> None:
@@ -141,12 +141,12 @@ class FolderTransfer:
         """Do nothing: what is to be moved on one machine, people say."""
 
     def placed(self, move: PartMove) -> PartMove:
-        """See that a partition may be moved there."""
+        """Check that a partition may be moved there."""
         check_goal(self._directory, move.number, Path(move.goal))
         return move
 
     async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
-        """Make the directory."""
+        """Create the directory."""
         prepare(self._directory, move.number, Path(move.goal))
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
@@ -155,12 +155,12 @@ class FolderTransfer:
         return await asyncio.get_running_loop().run_in_executor(None, copy_part, source, Path(move.goal), see)
 
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
-        """Copy the rest, and write down where the partition is."""
+        """Copy the rest, and record where the partition is."""
         loop, goal = asyncio.get_running_loop(), Path(move.goal)
         return await loop.run_in_executor(None, finish, self._directory, move.number, goal, see)
 
     async def end(self) -> None:
-        """Do nothing: no process was begun."""
+        """Do nothing: no process was started."""
 
 
 def read_move(directory: Path) -> PartMove | None:
@@ -177,7 +177,7 @@ def _write(directory: Path, move: PartMove) -> None:
 
 
 def ordered(directory: Path, move: PartMove, tell: Callable[[str], None]) -> PartMove:
-    """Give an order to the running crawl, and return what became of it."""
+    """Give an order to the running crawl, and return the result."""
     before = read_move(directory)
     if before is not None and not before.done:
         first = f"partition {before.number} is being moved to {before.goal}"
@@ -255,7 +255,7 @@ def _again(move: PartMove) -> str:
 
 
 def _outcome(moved: PartMove) -> str:
-    """Return what became of an order, in words."""
+    """Return a sentence about the result of an order."""
     if moved.number < 0:
         done = "is emptied" if moved.number == DRAIN else "may have partitions again"
         return f"the machine {moved.goal} {f'cannot be: {moved.error}' if moved.error else done}"
@@ -295,9 +295,9 @@ class PartMoves:
     holds
         Controls the processes.
     tell
-        Told what is done.
+        Receives a sentence about each result.
     transfer
-        What copies partitions, and writes down where they are; None where they are on this machine.
+        Copies partitions, and records where they are; None if they are on this machine.
     """
 
     def __init__(
@@ -306,11 +306,11 @@ class PartMoves:
         self._directory, self._holds, self._tell = directory, holds, tell
         self._task: asyncio.Task[None] | None = None
         self._over, self._again_at = False, float("-inf")
-        (directory / FILE).unlink(missing_ok=True)  # of a run before
+        (directory / FILE).unlink(missing_ok=True)  # of an earlier run
         self._transfer: PartTransfer = FolderTransfer(directory, tell) if transfer is None else transfer
 
     def turn(self) -> None:
-        """Begin what is asked for, or what is to be done without that."""
+        """Start the requested work, or work that is due without an order."""
         if self._over or self._task is not None:
             return
         move: PartMove | Coroutine[Any, Any, None] | None = read_move(self._directory)
@@ -345,7 +345,7 @@ class PartMoves:
             try:
                 placed = self._transfer.placed(move)
                 moved = await self._moved(placed) if move.number >= 0 else msgspec.structs.replace(placed, done=True)
-            except Exception as error:  # one that nobody foresaw too: whoever waits is told, and the crawl goes on
+            except Exception as error:  # unforeseen errors too: the caller gets an answer, and the crawl continues
                 known = isinstance(error, (EvercrawlError, OSError))
                 why = str(error) if known else f"{type(error).__name__}: {error}"
                 there = move.number >= 0 and is_there(self._directory, move.number, placed.goal)
@@ -361,7 +361,7 @@ class PartMoves:
     def _write_down(self, moved: PartMove) -> None:
         try:
             _write(self._directory, moved)
-        except StoreError as error:  # such as a full disk: whoever waits hears that there is no order any more
+        except StoreError as error:  # such as a full disk; the caller sees that the order is gone
             self._tell(f"what became of the move of partition {moved.number} cannot be written down: {error}")
             with contextlib.suppress(OSError):
                 (self._directory / FILE).unlink(missing_ok=True)

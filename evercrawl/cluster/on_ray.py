@@ -79,10 +79,10 @@ class KeeperActor:
 
 
 class HaulActor:
-    """A process of Ray that moves partitions from or to a machine's disk."""
+    """A Ray process that moves partitions from or to a machine's disk."""
 
     def haul(self, root: Path, life: int, address: tuple[str, int], token: str) -> None:
-        """Join the coordinator, and do what it orders until it says stop, or is gone."""
+        """Join the coordinator, and execute its orders until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         asyncio.run(haul(root, _joined(life, address, token)))
 
@@ -173,18 +173,18 @@ class RayLauncher:
         return {self._disks[node].id: self._disks[node] for node in sorted(self._alive) if node in self._disks}
 
     def keep(self, disk: str, life: int) -> PartProcess:
-        """Begin a process that holds second copies on a disk that is there."""
+        """Start a process that holds second copies on a reachable disk."""
         node = self._node_with(disk)
         copies = self._disks[node].copy(0).parent
         return _RayProcess(self._ray, self._hub, node, life, KeeperActor, copies, life)
 
     def haul(self, disk: str, life: int) -> PartProcess:
-        """Begin a process that moves partitions, on the machine of a disk that is there."""
+        """Start a process that moves partitions, on the machine of a reachable disk."""
         node = self._node_with(disk)
         return _RayProcess(self._ray, self._hub, node, life, HaulActor, self._disks[node].root, life)
 
     def address(self, disk: str) -> str:
-        """Return the address of the machine of a disk that is there."""
+        """Return the address of the machine of a reachable disk."""
         return self._addresses.get(self._node_with(disk), "")
 
     def _node_with(self, disk: str) -> str:

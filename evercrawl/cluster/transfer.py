@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _PURPOSE: Final = "evercrawl move"
 FOLDERS: Final = ("search", "derived")
-"""Folders that can be made again from the rest, and that may have folders in them."""
+"""Folders that can be rebuilt from the rest, and that may contain folders."""
 _FILES: Final = ("cookies.json",)
 _PIECE: Final = 4 << 20
 
@@ -99,7 +99,7 @@ def prepare(directory: Path, number: int, goal: Path) -> None:
 
 
 def copy_part(source: Path, goal: Path, see: Callable[[], None]) -> int:
-    """Bring the goal up to date; return how many bytes were written. `see` is called now and then, and may raise."""
+    """Update the goal; return the number of bytes written. `see` is called at intervals, and may raise."""
     with contextlib.closing(FilesHere(source)) as files:
         return bring_part(files, str(source), goal, see)
 
@@ -108,11 +108,11 @@ class PartFiles(CrawlFiles, Protocol):
     """All files of a partition, on this machine or on another one."""
 
     def tree(self) -> dict[str, tuple[int, int]]:
-        """Return the files of `FOLDERS`: path -> size and when it was written (ns)."""
+        """Return the files of `FOLDERS`: path -> size and modification time (ns)."""
         ...
 
     def piece(self, path: str, at: int, size: int) -> bytes:
-        """Return `size` bytes of one of them; fewer at its end, none where it is gone."""
+        """Return `size` bytes of one of these files; fewer at its end, none if it is gone."""
         ...
 
 
@@ -132,7 +132,7 @@ class FilesHere(CrawlFilesHere):
         return found
 
     def piece(self, path: str, at: int, size: int) -> bytes:
-        """Return bytes of one of them."""
+        """Return bytes of one of these files."""
         try:
             with (self.directory / within(path)).open("rb") as file:
                 file.seek(at)
@@ -142,12 +142,12 @@ class FilesHere(CrawlFilesHere):
 
 
 def within(path: str) -> str:
-    """Return a path of a file of `FOLDERS`.
+    """Return the path of a file of `FOLDERS`, after a check.
 
     Raises
     ------
     StoreError
-        It leads out of them.
+        It leads out of these folders.
     """
     steps = path.split("/")
     if steps[0] not in FOLDERS or {"", ".", ".."} & set(steps):
@@ -156,7 +156,7 @@ def within(path: str) -> str:
 
 
 def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]) -> int:
-    """Do the same with files that may be on another machine; `where` says where, in words."""
+    """Do the same with files that may be on another machine; `where` is a description of their place."""
     copied = bring(files, where, goal, time.time(), lambda what, done, total: see()).copied_bytes
     copied += _mirror(files, goal, see)
     with contextlib.closing(RealDisk(goal)) as disk:
@@ -177,7 +177,7 @@ def finish(directory: Path, number: int, goal: Path, see: Callable[[], None]) ->
 
 
 def _mirror(files: PartFiles, goal: Path, see: Callable[[], None]) -> int:
-    """Copy what folders have otherwise, and remove what they have no more; files may come and go meanwhile."""
+    """Copy what differs in folders, and remove what they no longer have; files may appear and vanish meanwhile."""
     copied, there = 0, files.tree()
     for path, (size, at) in there.items():
         see()
@@ -242,6 +242,6 @@ def _birth_of(part: Path) -> str:
 
 
 def is_there(directory: Path, number: int, goal: str) -> bool:
-    """Whether a partition is where it was to be moved to, whatever else is said."""
+    """Return whether a partition is in its new place, whatever the order's file says."""
     birth = read_birth(directory)
     return birth.places[number] == goal if birth.places else birth.homes.get(number) == goal

@@ -165,14 +165,14 @@ class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
 
 
 class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
-    """A question about the files of a partition that moves, of the machine that it moves to.
+    """A question about the files of a moving partition, from the machine to which it moves.
 
     Attributes
     ----------
     id, what
-        Of the question; one of the methods of `evercrawl.cluster.transfer.PartFiles`.
+        Id of the question; one of the methods of `evercrawl.cluster.transfer.PartFiles`.
     name, at, size
-        Of a file, the offset and the number of bytes, as far as the method takes them.
+        Name of a file, offset and number of bytes, if the method takes them.
     """
 
     id: int
@@ -191,7 +191,7 @@ class FilesTold(msgspec.Struct, array_like=True, frozen=True, tag="files"):
 
 
 class HaulAsked(msgspec.Struct, array_like=True, frozen=True, tag="haul?"):
-    """What a process that moves a partition is to do: one of the orders of `evercrawl.cluster.hauling.haul_main`."""
+    """An order to a process that moves a partition; see `evercrawl.cluster.hauling.haul_main`."""
 
     id: int
     what: str
@@ -200,7 +200,7 @@ class HaulAsked(msgspec.Struct, array_like=True, frozen=True, tag="haul?"):
 
 
 class HaulDone(msgspec.Struct, array_like=True, frozen=True, tag="haul"):
-    """That it is done, with a count; or why it cannot be. While one is still working, it says so for id 0."""
+    """The result of an order, a count or an error; with id 0, the process is still working."""
 
     id: int
     count: int = 0

@@ -77,14 +77,14 @@ class BackupReport:
 
 
 class CrawlFiles(Protocol):
-    """The files of a crawl directory that is copied, wherever it is; see `evercrawl.store.disk.disk.Disk`."""
+    """The files of a crawl directory to be copied, on any machine; see `evercrawl.store.disk.disk.Disk`."""
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """Return `size` bytes from `offset`; fewer at the end of the file, none where there is no file."""
+        """Return `size` bytes from `offset`; fewer at the end of the file, none if the file is missing."""
         ...
 
     def size(self, name: str) -> int:
-        """Return the size in bytes, 0 where there is no such file."""
+        """Return the size in bytes; 0 if the file is missing."""
         ...
 
     def names(self, prefix: str = "") -> list[str]:
@@ -92,33 +92,33 @@ class CrawlFiles(Protocol):
         ...
 
     def written_ns(self, name: str) -> int:
-        """Return when a file was written (ns); -1 where there is none."""
+        """Return the modification time of a file (ns); -1 if it is missing."""
         ...
 
     def copy_database(self, name: str, goal: Path) -> None:
-        """Copy a SQLite database to a file as it is at one instant; do nothing where that is not possible."""
+        """Copy a SQLite database to a file as of one instant; do nothing if that is impossible."""
         ...
 
     def close(self) -> None:
-        """Give back what is open."""
+        """Close the open files."""
         ...
 
 
 class CrawlFilesHere(RealDisk):
-    """A directory of this machine, of which a copy is made; see `CrawlFiles`."""
+    """A directory of this machine to be copied; see `CrawlFiles`."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, read_only=True)
 
     def written_ns(self, name: str) -> int:
-        """Return when a file was written (ns); -1 where there is none."""
+        """Return the modification time of a file (ns); -1 if it is missing."""
         try:
             return place_of(self.directory, name).stat().st_mtime_ns
         except FileNotFoundError:
             return -1
 
     def copy_database(self, name: str, goal: Path) -> None:
-        """Copy a database; losing it costs a few requests."""
+        """Copy a database; its loss costs a few requests."""
         with contextlib.suppress(sqlite3.Error):
             begun = sqlite3.connect(f"{place_of(self.directory, name).absolute().as_uri()}?mode=ro", uri=True)
             made = sqlite3.connect(goal)
@@ -154,14 +154,14 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
 def bring(
     originals: CrawlFiles, where: str, target: Path, now: float, watch: Watch = lambda what, done, total: None
 ) -> BackupReport:
-    """Bring `target` up to date with a crawl whose files may be on another machine; see `backup`.
+    """Update `target` from a crawl whose files may be on another machine; see `backup`.
 
     Parameters
     ----------
     originals, where
-        The files, and where they are, in words.
+        The files, and a description of where they are.
     target, now, watch
-        As of `backup`.
+        As in `backup`.
     """
     _check(originals, where, target)
     target.mkdir(parents=True, exist_ok=True)
@@ -200,7 +200,7 @@ class _Copying:
         self._source, self._target = originals, RealDisk(target)
         self._watch = watch
         self._files, self._copied = set[str](), 0
-        # What was forgotten lies anywhere in the files, so it is not enough to copy what is new.
+        # Forgotten data may be anywhere in the files, so that copying only what is new would not be enough.
         self._anew = any(self._differs(name) for name in FORGOTTEN) or any(
             disk.size(PLAN) for disk in (self._source, self._target)
         )

@@ -269,11 +269,11 @@ class NodeCopies:
         return lost or self._drained()
 
     def _drained(self) -> list[int]:
-        """Return a partition whose second copy is on a disk that is to be emptied; one after the other."""
+        """Return one partition with a second copy on a disk to be emptied, if no copy is incomplete."""
         for number, keeper in self._keepers.items():
             whole = self._whole.get(number)
             if whole is None or whole.place != keeper:
-                return []  # one that is being made is waited for
+                return []  # wait for copies in progress
         return [
             number for number, keeper in self._keepers.items() if keeper in self._birth.drained and self._others(number)
         ][:1]

@@ -1,1 +1,1 @@
-"""Moves of partitions between the machines of a cluster: their files go through the coordinator."""
+"""Moves of partitions between the machines of a cluster; files are sent through the coordinator."""

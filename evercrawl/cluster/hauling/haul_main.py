@@ -1,8 +1,8 @@
-"""The process on a machine that a partition moves from or to: it does what the coordinator orders.
+"""The process on a machine from or to which a partition moves; it executes the coordinator's orders.
 
-lend: show the files of a partition. lock: keep others out of them. prepare: make the directory that a partition goes
-to, or go on with it. copy: bring that up to date. finish: have it say no more that it is being made. leave: set an old
-directory aside.
+lend: serve the files of a partition. lock: exclude other processes from them. prepare: create the directory to which
+a partition moves, or continue with it. copy: update that directory. finish: remove the mark of an unfinished copy.
+leave: set an old directory aside.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALIVE_S: Final = 2.0
-"""How often the process says that it is still at work."""
+"""Interval at which the process reports that it is still working."""
 
 
 async def haul(root: Path, line: socket.socket) -> None:
-    """Do what is asked over `line`, in the folder with this machine's partitions, until that says stop, or ends."""
+    """Execute the orders that arrive over `line`, in the folder of this machine's partitions, until told to stop."""
     reader, writer = await asyncio.open_connection(sock=line)
     loop, tasks, busy = asyncio.get_running_loop(), set[asyncio.Task[None]](), set[int]()
 
@@ -57,7 +57,7 @@ async def haul(root: Path, line: socket.socket) -> None:
             say(HaulDone(frame.id, trouble=str(error)))
         except OSError as error:
             say(HaulDone(frame.id, trouble=str(in_words(error, "write", root))))
-        except Exception as error:  # one that nobody foresaw: whoever waits is told
+        except Exception as error:  # unforeseen errors too: the caller gets an answer
             say(HaulDone(frame.id, trouble=f"{type(error).__name__}: {error}"))
         finally:
             busy.discard(frame.id)
@@ -98,7 +98,7 @@ async def haul(root: Path, line: socket.socket) -> None:
 
 
 class _Hauling:
-    """What one machine does for moves; in threads."""
+    """The work of one machine for moves; runs in threads."""
 
     def __init__(self, root: Path, files: RemoteFiles) -> None:
         self._root, self._files = root, files
@@ -110,7 +110,7 @@ class _Hauling:
         return self._lending.told(asked)
 
     def do(self, asked: HaulAsked) -> int:
-        """Carry an order out; return a count, such as of bytes."""
+        """Execute an order; return a count, such as the number of bytes."""
         goal = part_directory(self._root, asked.number)
         if asked.what == "lend":
             self.close()
@@ -136,9 +136,9 @@ class _Hauling:
 
 
 def _prepare(goal: Path, words: list[str], life: int) -> None:
-    """Make the directory that a partition moves to; a broken-off copy of the same is gone on with.
+    """Create the directory to which a partition moves; an interrupted copy of the same partition is continued.
 
-    By `cluster.json` the partition is not here, so anything else that is here is old, and is moved away.
+    By `cluster.json` the partition is not here, so any other directory in its place is outdated and is moved away.
     """
     mark = words[:-1]
     if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != mark:

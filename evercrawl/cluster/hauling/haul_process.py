@@ -1,4 +1,4 @@
-"""A process on one machine that moves partitions, as the coordinator has it."""
+"""A process on one machine that moves partitions, as seen by the coordinator."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ if TYPE_CHECKING:
     from evercrawl.cluster.launching import PartProcess
 
 JOINED_S: Final = 120.0
-"""For so long a process that was begun may take to join."""
+"""Maximum time for a started process to join."""
 SILENT_S: Final = 60.0
-"""One that says nothing for so long while it is to do something is given up; it says so every 2 s."""
+"""A process that is silent this long during an order is given up; a working process reports every 2 s."""
 LOOK_S: Final = 0.2
 END_S: Final = 5.0
 
 
 class HaulProcess:
-    """Gives orders to one such process, and waits until they are carried out.
+    """Gives orders to one such process, and waits until they are executed.
 
     Parameters
     ----------
     process, disk
-        The process, and which disk its machine has.
+        The process, and the id of its machine's disk.
 
     Attributes
     ----------
     hear
-        Told every frame that is not about orders.
+        Receives every frame that is not the result of an order.
     """
 
     def __init__(self, process: PartProcess, disk: str) -> None:
@@ -47,19 +47,19 @@ class HaulProcess:
         self._heard_at = 0.0
 
     async def join(self, see: Callable[[], None]) -> None:
-        """Return once there is a line to it; `see` is called meanwhile, and may raise.
+        """Return once the process is connected; `see` is called meanwhile, and may raise.
 
         Raises
         ------
         StoreError
-            It did not join.
+            The process did not join.
         """
         joining = asyncio.ensure_future(self._process.connected())
         until = time.monotonic() + JOINED_S
         try:
             while not joining.done() and time.monotonic() < until:
                 await asyncio.wait([joining], timeout=LOOK_S)
-                if not joining.done():  # else the line is taken, so that it is closed
+                if not joining.done():  # else take the connection, so that it gets closed
                     see()
         finally:
             if not joining.done():
@@ -79,12 +79,12 @@ class HaulProcess:
                 self._done[frame.id].set_result(frame)
 
     async def do(self, what: str, number: int, words: list[str], see: Callable[[], None]) -> int:
-        """Have something done; return the count that it came to. `see` is called meanwhile, and may raise.
+        """Have an order executed; return its count. `see` is called meanwhile, and may raise.
 
         Raises
         ------
         StoreError
-            It was not done, or its machine is gone.
+            The order failed, or the machine is gone.
         """
         assert self._writer is not None, "it has joined"
         assert self._listening is not None, "it has joined"
@@ -107,14 +107,14 @@ class HaulProcess:
         return found.count
 
     def write(self, frame: Frame) -> bool:
-        """Send a frame; return whether there is a line."""
+        """Send a frame; return whether the process is connected."""
         if self._writer is None or self._writer.is_closing() or self._listening is None or self._listening.done():
             return False
         self._writer.write(packed(frame))
         return True
 
     async def close(self) -> None:
-        """End it; what it had locked is free then."""
+        """End the process, which releases its locks."""
         self.write(StopAsked())
         if self._listening is not None:
             await asyncio.wait([self._listening], timeout=END_S)

@@ -1,4 +1,4 @@
-"""The machine that a partition moves from: it shows the partition's files, keeps others out, and sets them aside."""
+"""The machine from which a partition moves: it serves the partition's files, locks them, and sets them aside."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ if TYPE_CHECKING:
     from evercrawl.cluster.wire import FilesAsked
 
 LOCKED_S: Final = 20.0
-"""For so long the last process of the partition, which was ended, may still have its directory."""
+"""Maximum time for which the partition's ended process may still hold its directory."""
 MOST_BYTES: Final = 8 << 20
 _PURPOSE: Final = "evercrawl move"
 LOOK_S: Final = 0.05
 
 
 class Lending:
-    """The files of one partition, for the machine that it moves to.
+    """The files of one partition, for the machine to which it moves.
 
     Parameters
     ----------
     root, number
-        Where the partitions of this machine are, and which one it is.
+        Folder of this machine's partitions, and number of the partition.
 
     Raises
     ------
     ConfigError
-        It is not there.
+        The partition is not there.
     """
 
     def __init__(self, root: Path, number: int) -> None:
@@ -53,12 +53,12 @@ class Lending:
         self._databases = dict[str, bytes]()
 
     def lock(self) -> None:
-        """Keep every other process out of the directory, as long as this one lives; once its own has ended.
+        """Lock the directory, once its own process has ended, for the life of this process.
 
         Raises
         ------
         StoreError
-            Another process has it, and does not end.
+            Another process holds the directory, and does not end.
         """
         until = time.monotonic() + LOCKED_S
         while self._lock is None:
@@ -75,7 +75,7 @@ class Lending:
         Raises
         ------
         StoreError
-            The disk does not give it.
+            The file cannot be read.
         """
         files, name = self._files, asked.name
         found: object
@@ -98,7 +98,7 @@ class Lending:
         return msgspec.msgpack.encode(found)
 
     def _database(self, name: str, at: int) -> bytes:
-        """Return a piece of a database as it was when its first piece was asked for; none where it cannot be read."""
+        """Return a piece of a database as of the request for its first piece; nothing if it cannot be read."""
         if at == 0:
             self._databases[name] = b""
             with contextlib.suppress(sqlite3.Error):
@@ -113,26 +113,26 @@ class Lending:
         return piece
 
     def close(self) -> None:
-        """Give back what is open, and let others into the directory."""
+        """Close the open files, and unlock the directory."""
         self._files.close()
         if self._lock is not None:
             self._lock.release()
 
 
 def set_aside(root: Path, number: int, goal: str, life: int) -> None:
-    """Have the directory that a partition was moved from say so, and move it away; do nothing where it is gone.
+    """Mark the directory from which a partition was moved, and move it away; do nothing if it is gone.
 
     Parameters
     ----------
     root, number
-        Where the partitions of this machine are, and which one it was.
+        Folder of this machine's partitions, and number of the partition.
     goal, life
-        Where it is now, in words; how many processes of partitions had been begun when it was moved.
+        A description of its new place; the number of processes that had been started when it was moved.
 
     Raises
     ------
     OSError, StoreError
-        It cannot be done.
+        The directory cannot be marked or moved.
     """
     directory = part_directory(root, number)
     if not directory.is_dir():
@@ -142,20 +142,20 @@ def set_aside(root: Path, number: int, goal: str, life: int) -> None:
             if line_of(disk) > life:
                 raise StoreError(f"{directory} was opened from a second copy since")
             disk.replace(MOVED, [moved_to(goal, life)])
-    except ConfigError:  # it says so already
+    except ConfigError:  # already marked
         pass
     move_away(directory, life)
 
 
 def move_away(directory: Path, life: int) -> None:
-    """Give a directory that is not the partition's another name; `life` as above.
+    """Rename a directory that is not the partition's; `life` as above.
 
     Raises
     ------
     OSError, StoreError
-        It cannot be done, such as because a process has it open.
+        The directory cannot be renamed, for example because a process has it open.
     """
     with contextlib.ExitStack() as held:
-        with contextlib.suppress(ConfigError):  # in one that says that it was moved nobody is
+        with contextlib.suppress(ConfigError):  # no process uses a directory with a mark
             held.enter_context(Lock.take(directory, _PURPOSE, time.time()))
         directory.rename(directory.with_name(f"{directory.name}-before-{life}"))

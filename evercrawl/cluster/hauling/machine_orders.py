@@ -1,4 +1,4 @@
-"""Orders about the machines of a running crawl, and how far it is with them."""
+"""Orders about the machines of a running crawl, and their progress."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class OnDisk(NamedTuple):
 
     @property
     def empty(self) -> bool:
-        """Whether that is nothing, so that the machine can be taken away."""
+        """Return whether the disk has nothing, so that the machine can be taken away."""
         return not (self.partitions or self.copies or self.old)
 
     def __str__(self) -> str:
-        """Return it in words."""
+        """Return a description."""
         named = {
             "partitions": self.partitions, "second copies of": self.copies,
             "old directories, to be set aside, of": self.old,
@@ -52,23 +52,23 @@ def on_disk(directory: Path, disk: str) -> OnDisk:
 
 
 def move_to(directory: Path, number: int, machine: str, tell: Callable[[str], None]) -> PartMove:
-    """Have the running crawl move a partition to a machine; return what became of it.
+    """Have the running crawl move a partition to a machine; return the result.
 
     Parameters
     ----------
     directory, number
-        Of the crawl; which partition.
+        The crawl's directory, and number of the partition.
     machine
-        Which machine: its address, or the id of its disk.
+        The machine: its address, or the id of its disk.
     tell
-        Told who does it.
+        Receives a sentence about which process executes the order.
 
     Raises
     ------
     ConfigError
-        The crawl does not run, or has no machines, or not this partition.
+        The crawl does not run, has no machines, or does not have this partition.
     StoreError
-        It was not done; the message says why.
+        The partition was not moved; the message says why.
     """
     _see_running(directory)
     if number >= (parts := read_birth(directory).parts):
@@ -84,14 +84,14 @@ def drain(directory: Path, machine: str, *, lift: bool = False) -> str:
     ConfigError
         The crawl does not run, or has no machines.
     StoreError
-        It cannot be done; the message says why.
+        The order failed; the message says why.
     """
     _see_running(directory)
     return ordered(directory, PartMove(secrets.token_hex(8), LIFT if lift else DRAIN, machine), lambda said: None).goal
 
 
 def emptied(directory: Path, disk: str, tell: Callable[[OnDisk], None]) -> OnDisk:
-    """Return once a machine is empty, or is no longer to be; `tell` is told what is left, each time that this changes.
+    """Return once a machine is empty or no longer to be emptied; `tell` receives each change of what is left.
 
     Raises
     ------

@@ -28,46 +28,46 @@ if TYPE_CHECKING:
     from evercrawl.cluster.moving import PartHolder
 
     class HaulLauncher(Protocol):
-        """Begins processes on machines, each of which has a disk."""
+        """Starts processes on machines, each of which has a disk."""
 
         def disks(self) -> dict[str, PartDisk]:
-            """Return the disks that are there, by their ids."""
+            """Return the reachable disks, by their ids."""
             ...
 
         def address(self, disk: str) -> str:
-            """Return the address of the machine of a disk that is there."""
+            """Return the address of the machine of a reachable disk."""
             ...
 
         def haul(self, disk: str, life: int) -> PartProcess:
-            """Begin a process that moves partitions, on the machine of a disk that is there."""
+            """Start a process that moves partitions, on the machine of a reachable disk."""
             ...
 
 
 LEAST: Final = 4
-"""So many digits of a disk's id name it, where no other disk's begins with the same."""
+"""Minimum number of digits that identify a disk, if no other disk's id begins with them."""
 LEAVE_AGAIN_S: Final = 60.0
-"""After an old directory that could not be set aside, before that is tried again."""
+"""Interval between attempts to set an old directory aside."""
 
 
 def _nothing() -> None:
-    """See that nothing speaks against going on."""
+    """Do nothing: no condition can stop the work."""
 
 
 class NodeMoves:
-    """Carries partitions from one machine's disk to another's; see `evercrawl.cluster.moving.PartTransfer`.
+    """Moves partitions from one machine's disk to another's; see `evercrawl.cluster.moving.PartTransfer`.
 
-    A partition is where `cluster.json` says (`places`). That is changed once its process has ended, its directory is
-    locked on the old machine, and all of it is on the new disk. The old directory is set aside once the process on the
-    new machine has reported, and where there are second copies, once one is whole again.
+    A partition is where `cluster.json` says (`places`). That changes once its process has ended, its directory is
+    locked on the old machine, and all of it is on the new disk. The old directory is set aside once the process on
+    the new machine has reported, and, with second copies, once a copy is complete again.
 
     Parameters
     ----------
     directory, birth
-        Of the crawl, and what it is; `places` and `drained` of it are changed here.
+        The crawl's directory and description; its `places` and `drained` change here.
     launcher, lives
-        Where the machines are; returns the number of a process that begins.
+        Knows the machines; returns a number for a process that starts.
     tell, clock
-        Told what is wrong; tells the time (s), by a clock that is not set.
+        Receives a sentence about each problem; returns the time (s) by a clock that is never set.
     kept
         Whether partitions have second copies.
     """
@@ -100,12 +100,12 @@ class NodeMoves:
             place = self._birth.places[number]
             leaves = place in self._birth.drained and place in disks and holds.well(number)
             if leaves and (goals := self._goals(number)):
-                self._tries[number] += 1  # one that cannot be moved holds up no other
+                self._tries[number] += 1  # so that a partition that cannot be moved does not block others
                 return PartMove("", number, goals[(self._tries[number] - 1) % len(goals)])
         return None
 
     def _goals(self, number: int) -> list[str]:
-        """Return the disks that a partition may move to, the best first: the fewest partitions for their processors."""
+        """Return the disks to which a partition may move, the best first: fewest partitions for their processors."""
         birth, disks = read_birth(self._directory), self._launcher.disks()
         has = Counter(self._birth.places)
         return sorted(
@@ -118,7 +118,7 @@ class NodeMoves:
         )
 
     def placed(self, move: PartMove) -> PartMove:
-        """Return an order with ids of disks; one to empty a machine, or to let it have partitions, is noted."""
+        """Return an order with ids of disks; an order to empty a machine, or to use it again, is recorded."""
         disk = self._named(move.goal)
         if move.number in (DRAIN, LIFT):
             self._drain(disk, lift=move.number == LIFT)
@@ -137,7 +137,7 @@ class NodeMoves:
         return msgspec.structs.replace(move, goal=disk, source=source)
 
     def _drain(self, disk: str, *, lift: bool) -> None:
-        """Write down that a disk is to be emptied, or is no longer to be."""
+        """Record that a disk must be emptied, or no longer."""
         others, need = len(set(self._launcher.disks()) - {disk, *self._birth.drained}), 2 if self._kept else 1
         if not lift and others < need:
             whose = ", and second copies are never on the machine of their partition" if self._kept else ""
@@ -153,7 +153,7 @@ class NodeMoves:
         write_birth(self._directory, msgspec.structs.replace(birth, drained=list(self._birth.drained)))
 
     def _named(self, words: str) -> str:
-        """Return the id of the disk that is meant by an address of its machine, or by the beginning of its id."""
+        """Return the id of the disk with the given address of its machine, or beginning of its id."""
         there = {disk: self._launcher.address(disk) for disk in self._launcher.disks()}
         known = dict.fromkeys((*there, *self._birth.drained))
         found = [disk for disk in known if words in (disk, there.get(disk))]
@@ -169,7 +169,7 @@ class NodeMoves:
             raise StoreError(f"partition {number} goes on from its second copy; move it once it runs again")
 
     async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
-        """Begin a process on both machines; the directory is made."""
+        """Start a process on both machines, and create the new directory."""
         birth = read_birth(self._directory)
         lends, takes = self._process(move.source), self._process(move.goal)
 
@@ -193,22 +193,22 @@ class NodeMoves:
         return process
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
-        """Have the new machine bring its directory up to date."""
+        """Have the new machine update its directory."""
         return await self._processes[1].do("copy", move.number, [f"the disk {move.source}"], see)
 
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
-        """Lock the old directory, copy the rest, and write down where the partition is."""
+        """Lock the old directory, copy the rest, and record where the partition is."""
         lends, takes = self._processes
         await lends.do("lock", move.number, [], see)
         copied = await self.copy(move, see)
-        await lends.do("lock", move.number, [], see)  # it still has it: nobody has written there meanwhile
+        await lends.do("lock", move.number, [], see)  # still locked: no other process has written there
         self._settle(move)
-        with contextlib.suppress(StoreError):  # it is the partition whatever else it says of itself
+        with contextlib.suppress(StoreError):  # the mark does no harm, because `cluster.json` decides
             await takes.do("finish", move.number, [], _nothing)
         return copied, ""
 
     def _settle(self, move: PartMove) -> None:
-        """Write down that a partition is on another disk."""
+        """Record that a partition is on another disk."""
         self._see_settled(move.number, move.source)
         birth = read_birth(self._directory)
         places = [move.goal if number == move.number else place for number, place in enumerate(birth.places)]

@@ -1,4 +1,4 @@
-"""The files of a partition on another machine, asked for one after the other."""
+"""The files of a partition on another machine, requested one after the other."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 TOLD_S: Final = 60.0
-"""For so long an answer is waited for."""
+"""Time limit for an answer."""
 
 
 class RemoteFiles:
-    """Asks in a thread, and waits; see `evercrawl.cluster.transfer.PartFiles`.
+    """Sends questions from a thread, and waits for the answers; see `evercrawl.cluster.transfer.PartFiles`.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class RemoteFiles:
         return self._told(list[str], "names", prefix)
 
     def written_ns(self, name: str) -> int:
-        """Return when a file was written."""
+        """Return the modification time of a file."""
         return self._told(int, "written_ns", name)
 
     def copy_database(self, name: str, goal: Path) -> None:
@@ -67,11 +67,11 @@ class RemoteFiles:
                 disk.replace(goal.name, pieces)
 
     def tree(self) -> dict[str, tuple[int, int]]:
-        """Return the files of folders that may have folders in them."""
+        """Return the files of folders that may contain folders."""
         return self._told(dict[str, tuple[int, int]], "tree")
 
     def piece(self, path: str, at: int, size: int) -> bytes:
-        """Return bytes of one of them."""
+        """Return bytes of one of these files."""
         return self._told(bytes, "piece", path, at, size)
 
     def _told(self, kind: type[_T], what: str, name: str = "", at: int = 0, size: int = 0) -> _T:
@@ -89,18 +89,18 @@ class RemoteFiles:
         return msgspec.msgpack.decode(answer.data, type=kind)
 
     def hear(self, told: FilesTold) -> None:
-        """Take an answer in; one that nobody waits for is dropped."""
+        """Receive an answer; drop it if nobody waits for it."""
         if self._awaited is not None and self._awaited[0] == told.id and not self._awaited[1].done():
             self._awaited[1].set_result(told)
 
     def end(self) -> None:
-        """Say that no answer comes any more."""
+        """Make all questions fail from now on."""
         self._ended = True
         if self._awaited is not None and not self._awaited[1].done():
             self._awaited[1].set_result(FilesTold(self._awaited[0], b"", _GONE))
 
     def close(self) -> None:
-        """Give back nothing: no file is open here."""
+        """Do nothing: no file is open here."""
 
 
 _GONE: Final = "the coordinator is gone"

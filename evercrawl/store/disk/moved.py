@@ -19,9 +19,9 @@ _MOST: Final = 16 << 10
 
 
 def moved_to(goal: Path | str, life: int) -> bytes:
-    """Return what a directory has whose partition is in `goal` from now on, after so many lives.
+    """Return the content of the note: the partition is in `goal`, and `life` processes had been started.
 
-    The goal is a directory of this machine, or another machine in words.
+    The goal is a directory of this machine, or a description of another machine.
     """
     return msgspec.json.encode({"goal": str(goal), "life": life})
 
