@@ -15,7 +15,7 @@ allocate visits can be configured with one by its name (`--policy-option estimat
 - `last_modified`: uses the date of the last change that the server gives.
 - `classes`: Bayesian, with a few rate classes.
 - `posterior`: Bayesian, with a Gamma distributed rate; `gamma` holds its steps, `prior` learns it by site.
-- `online_counts`, `online_steps`, `online_momentum`: one step per visit, for visits at random moments; see `online`.
+- `online_counts`, `online_steps`, `online_momentum`: one step per visit, for visits at random moments.
 
 Properties of changes: `extent` (how much of a page is new), `shingles` (the runs of words used for this), `longevity`
 (how much of the new content stays, and which pages alternate between versions), `locality` and `bursts` (whether

@@ -33,7 +33,7 @@ def changed(digest: int, words: int, digest_before: int, words_before: int) -> b
 
 
 def extents(simhash: Keys, simhash_before: Keys) -> Floats:
-    """Return the result of `extent` for many pages, shape (n,).
+    """Return the estimated fraction of each page that is new, shape (n,), by similarity hashes; 1 without hashes (0).
 
     Examples
     --------

@@ -23,7 +23,7 @@ def rate(visits: Floats, changes: Floats, visits_per_s: Floats, added: float = A
 
 
 class OnlineCounts(Online):
-    """The law of large numbers, for visits at random moments; see `online`.
+    """The law of large numbers, for visits at random moments; see `_shared`.
 
     Examples
     --------

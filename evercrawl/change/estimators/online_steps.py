@@ -14,7 +14,7 @@ POWER: Final = 0.75
 class OnlineSteps(Online):
     """Stochastic approximation, y += eta (I (y + p) - y) with I = 1 for a change, for visits at random moments.
 
-    The mean of the bracket is 0 if y is the true rate; see `online`.
+    The mean of the bracket is 0 if y is the true rate; see `_shared`.
 
     Parameters
     ----------

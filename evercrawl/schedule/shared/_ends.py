@@ -60,8 +60,8 @@ MET_LEAST: Final = 3
 """Minimum number of links to known pages for this."""
 HARDLY: Final = 0.1  # number of links to known pages assumed where none was found
 LAST: Final = 0.01
-"""Maximum remaining worth of a page of a kind that has shown no end, as a fraction of its normal worth; it decreases
-with the share of links to known pages."""
+"""Maximum remaining worth of a page of a kind that has shown no end, as a fraction of its normal worth; it is lower
+if fewer links lead to known pages."""
 BROAD: Final = 1.0
 """Number of links below the first page of its site down to which such a kind counts as finite, plus one for each
 doubling of its pages: a kind that continues in one direction may also link to all its neighbours."""

@@ -89,7 +89,7 @@ class Chile(Learns, Plans, Tunable, Follows, Resumes, Tabulates, Places, Policy)
     Checked against the source of the authors' crawler, WIRE: the score as a weighted sum times a power of p, the rank
     by "future less current score", both estimators of lambda, batches with a limit of 500 pages per site, a minimum
     time between visits. In WIRE, an unread page has p = 0. Ours: the length of the minimum time, the two middle orders
-    of hosts, and see `chile_worth`.
+    of hosts, and see `chile.worth`.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"facts", "site", "host", "host_backlog", "retrieved", "clicked"})

@@ -77,7 +77,7 @@ class RpucOptions:
             raise ConfigError(f"rpuc: periods must be {duration().form} each, not {period!r}") from error
 
     def types_of(self, scaled: Floats, weight: Floats, rate_per_s: Floats, budget_per_s: float) -> Types:
-        """Return the types, fitting the parts that are not given; parameters as for `rpuc_fit.fit`."""
+        """Return the types, fitting the parts that are not given; parameters as for `fit.fit`."""
         matrix, periods_s = self.given_matrix(), self.given_periods_s()
         if not len(matrix):
             found = fit(scaled, weight, rate_per_s, budget_per_s, self.count)
