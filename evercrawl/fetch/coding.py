@@ -112,8 +112,8 @@ def _gunzip(body: bytes, limit: int) -> tuple[bytes, bool]:
 def _gunzip_members(content: bytes, body: bytes, at: int, limit: int) -> tuple[bytes, bool]:
     """Continue with the second member, which starts at `at`.
 
-    The body is fed in windows: at its end, a member copies all input after it, so many tiny members would take
-    quadratic time.
+    The body is fed in windows: a decompressor that reaches the end of its member copies all input after it, so many
+    tiny members would take quadratic time.
     """
     parts, room = [content], limit - len(content)
     for _ in range(MAX_MEMBERS):

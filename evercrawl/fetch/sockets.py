@@ -25,8 +25,8 @@ _FAMILIES = (socket.AF_INET, socket.AF_INET6)
 class Sockets:
     """The sockets that curl waits for, and those of idle connections.
 
-    A socket that curl releases stays in the set, because it is often used again soon as a kept connection. If the
-    server sends data before that, nobody asked for it, but curl would take it as the next answer: it checks for such
+    A socket that curl releases stays in the set, because it is often used again soon as a kept connection. Data
+    that the server sends before that was not requested, but curl would take it as the next answer: it checks for such
     input only once a second. So that connection is shut down, which makes curl open another.
 
     Parameters

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evercrawl.types import Exchange, Request
 
 AT_ONCE: Final = 4  # requests of other hosts to a site that are allowed in a row
-ONE_IN: Final = 20  # rests of a host; after that one request in this many rests
+ONE_IN: Final = 20  # after those, one request in this many rests of a host
 LEAST_S: Final = 30.0  # and at most one in this time
 ANSWER_S: Final = 3600.0  # for which an answer serves all origins that redirect to it
 FAILURE_S: Final = 60.0

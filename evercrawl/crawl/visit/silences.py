@@ -1,4 +1,4 @@
-"""Limits silent connections, in total and for each network and site; the surplus ones are closed for later."""
+"""Limits silent connections, in total and for each network and site; surplus ones are closed, and asked later."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Visiting:
     frontier, access
         The queues of pages; decides whether they may be requested, and starts requests.
     planning
-        May have an event to journal before the first visit of a plan; None if the policy makes no plans.
+        Returns an event to journal before the first visit of a plan; None if the policy makes no plans.
     random_probes
         Notified of visits that begin, which may be of sampled pages.
     mirrors

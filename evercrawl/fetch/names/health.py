@@ -1,4 +1,4 @@
-"""Tells a name server that is down from domains that it cannot answer for."""
+"""Distinguishes a name server that is down from domains that do not answer."""
 
 from __future__ import annotations
 

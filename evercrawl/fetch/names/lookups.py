@@ -108,7 +108,7 @@ class LookUps:
         time, so a host should have only one caller.
         """
         whose, at_once = "", self._slots.at_once
-        if others < self.room:  # else its domain is not needed, whose search takes as long as all the rest
+        if others < self.room:  # else its domain is not needed; finding it takes as long as all the rest
             domain = self._domain_of(host)
             silence = self._cache.silent.get(domain)
             if silence is not None and now < silence.until <= now + SILENT_MOST_S:
