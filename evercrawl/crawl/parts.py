@@ -268,7 +268,9 @@ class Parts:
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
         beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None
-        self.requisites = _requisites(config, self, memory, outside) if memory.requisites is not None else None
+        self.requisites = (
+            _requisites(config, self, memory, outside, frontier) if memory.requisites is not None else None
+        )
         self.learner = learner_of(
             partition,
             frontier,
@@ -446,7 +448,7 @@ def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> 
     return Errands(parts.access, memory.robots, outside.clock, parts.pace, config)
 
 
-def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) -> Requisites:
+def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside, frontier: Frontier) -> Requisites:
     """Return the part that fetches the requisites of pages."""
     from evercrawl.crawl.requisites.requisites import Requisites
 
@@ -455,8 +457,22 @@ def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside) 
     partition = memory.partition
     return Requisites(
         config, partition, memory.requisites, parts.errands, _barred_beside(parts.scope, partition),
-        memory.quarantine.judging, outside.clock, outside.offload, parts.storing, outside.network.wake,
+        _burdens(frontier, partition), memory.quarantine.judging, outside.clock, outside.offload, parts.storing,
+        outside.network.wake,
     )  # fmt: skip
+
+
+def _burdens(frontier: Frontier, partition: Partition) -> Callable[[str, int], bool]:
+    """Return a function that says whether a requisite is on a host with pages, and a page of another site needs it."""
+    state = partition.state
+
+    def burdens(host: str, root: int) -> bool:
+        number = state.hosts.find(host)
+        if number is None or not sum(count.item(0) for count in frontier.queued_on(number, number + 1)):
+            return False
+        return state.site_of.item(number) != state.site_of.item(int(state.known.row(root)["host"]))
+
+    return burdens
 
 
 def _barred_beside(scope: Scope, partition: Partition) -> Callable[[str], str]:

@@ -4,6 +4,7 @@
 import asyncio
 import errno
 import os
+import shutil
 import sqlite3
 from collections import Counter
 
@@ -159,3 +160,39 @@ def test_older_versions_go_and_the_newest_stays(run):
     assert verify(run.directory).fine
     crawled(run, pictures, limits=Limits(seconds=1))
     assert {url: one._replace(owed=False) for url, one in known(run).items()} == newest
+
+
+def test_pages_of_another_site_take_few_turns_of_a_host_whose_pages_wait(run):
+    """An attacker's pages could name any number of pictures there, and its own pages would go unread."""
+    victim, attacker = "http://victim.example", "http://attacker.example"
+    names = {"victim.example": ["8.8.1.1"], "attacker.example": ["8.8.2.1"]}
+
+    def pages(attacked: bool) -> int:
+        world = run.World()
+        world.pages = {f"{victim}/": world.html(*[f"{victim}/{i}" for i in range(60)])}
+        world.pages |= {f"{victim}/{i}": world.html(text=f"{i}") for i in range(60)}
+        for i in range(6):
+            text = "".join(f"<img src={victim}/{i}-{j}.png>" for j in range(50)) if attacked else "words"
+            world.pages[f"{attacker}/{i}"] = world.html(f"{attacker}/{i + 1}", text=text)
+        settings = {"requisites": True, "requisites_from": "any", "sitemaps": False, "probe_share": 0.0, "delay_s": 1.0}
+        ran = run(world, [f"{attacker}/0", f"{victim}/"], Limits(seconds=60.0), names=names, **settings)
+        shutil.rmtree(run.directory)
+        return sum(count for url, count in ran.pages.items() if url.startswith(victim) and "png" not in url)
+
+    assert pages(attacked=True) >= 0.9 * pages(attacked=False) > 20
+
+
+def test_robots_files_of_hosts_with_pictures_that_are_moved_to_one_host_share_a_budget(run):
+    """A page can name pictures on any number of hosts, each of which has a file of the victim's requested."""
+    victim, hosts = "http://victim.example", [f"h{i}.example" for i in range(40)]
+    names = {"victim.example": ["8.8.1.1"], "a.example": ["8.8.0.1"]}
+    names |= {host: [f"8.8.2.{i}"] for i, host in enumerate(hosts, 1)}
+    world = run.World()
+    pictures = "".join(f"<img src=http://{host}/x.png>" for host in hosts)
+    world.pages = {f"{A}/": world.html(f"{A}/1"), f"{A}/1": world.html(text=pictures), f"{victim}/": world.html()}
+    for i, host in enumerate(hosts):
+        world.pages[f"http://{host}/robots.txt"] = run.Answer(301, {"location": f"{victim}/{i}"})
+    settings = {"requisites": True, "requisites_from": "any", "sitemaps": False, "robots": ":memory:"}
+    ran = run(world, [f"{A}/", f"{victim}/"], Limits(seconds=60.0), names=names, **settings)
+    moved = {f"{victim}/{i}" for i in range(len(hosts))}
+    assert 1 <= sum(asked.url in moved for asked in ran.network.log) <= 12

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.crawl.backoff import apply_backoff
+from evercrawl.crawl.visit.moved_robots import crowded_words
 from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.robots_policy import fresh_s
 from evercrawl.model.stored.reading import REDIRECTS
-from evercrawl.parse.urls import normalise, origin, path_query
+from evercrawl.parse.urls import hostname, normalise, origin, path_query
 from evercrawl.types import Exchange, Request
 
 if TYPE_CHECKING:
@@ -153,12 +154,25 @@ class Errands:
                 moved = self._robots.moved(exchange)
                 if moved is None:
                     break
-                exchange = await self._exchange(moved)
+                exchange = await self._moved(hostname(url), moved)
             rules = self._robots.learn(exchange, self._clock.now())
         if not rules.open:
             raise RefusedError(f"robots_unreachable: {rules.reason}")
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             raise RefusedError("robots: robots.txt disallows it")
+
+    async def _moved(self, name: str, request: Request) -> Exchange:
+        """Return the answer where a host's robots.txt was moved to, within the budget that all such requests share."""
+        now, target, elsewhere = self._clock.now(), hostname(request.url), self._access.elsewhere
+        if target == name:
+            return await self._exchange(request)
+        if (known := elsewhere.known(request, now)) is not None:
+            return known
+        if not elsewhere.allows(name, target, now):
+            return Exchange(request, now, error="budget", detail=crowded_words(request.url))
+        exchange = await self._exchange(request)
+        elsewhere.keep(exchange, self._clock.now())
+        return exchange
 
     async def _exchange(self, request: Request) -> Exchange:
         """Make one exchange; if nothing answers at an address of the host, try the next one."""

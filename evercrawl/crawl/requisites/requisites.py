@@ -44,6 +44,8 @@ MOST_DEPTH: Final = 5
 """The highest number of styles, scripts and redirects between a page and a requisite."""
 MOST_OF_A_PAGE: Final = 2_000
 """The highest number of requisites first found on one page; further ones are ignored."""
+FOREIGN_ONE_IN: Final = 20
+"""The share of a host's turns for requisites that other sites' pages need, while the host's own pages wait: 1 in 20."""
 TRIES: Final = 3
 """The number of attempts for a requisite that fails, until another visit of a page that needs it."""
 RETRY_S: Final = 60.0
@@ -84,6 +86,9 @@ class Requisites:
         Fetches requisites under the same rules as pages.
     barred
         URL -> why it is never requested; "" if it may be.
+    burdens
+        (host, slot of the page that needed the requisite first) -> whether the host has pages of the crawl, and that
+        page is of another site.
     judging
         Records our failure on a URL's answer; returns why the fetch failed (`Quarantine.judging`).
     clock, offload, storing
@@ -104,6 +109,7 @@ class Requisites:
         book: RequisiteBook,
         errands: Errands,
         barred: Callable[[str], str],
+        burdens: Callable[[str, int], bool],
         judging: Callable[[str, Exception, float], str],
         clock: Clock,
         offload: Offload,
@@ -111,7 +117,7 @@ class Requisites:
         wake: Callable[[], None],
     ) -> None:
         self._partition, self._book, self._errands, self._barred = partition, book, errands, barred
-        self._judging = judging
+        self._burdens, self._judging = burdens, judging
         self._fault: Exception | None = None
         self._clock, self._offload, self._storing, self._wake = clock, offload, storing, wake
         self._from_any, self._delay_s = config.requisites_from == "any", config.delay_s
@@ -262,16 +268,17 @@ class Requisites:
             del self._tasks[one.number]
             self._hosts.discard(host)
             if self._budget.share:
-                self._rest(host, self._clock.now())
+                self._rest(host, self._clock.now(), burden=self._burdens(host, one.root))
             if came is not None:
                 self._done.append(came)
                 self._wake()
 
-    def _rest(self, host: str, now: float) -> None:
-        """Reserve turns for the pages of a host."""
+    def _rest(self, host: str, now: float, *, burden: bool) -> None:
+        """Reserve turns for the pages of a host; most of them, if a page of another site needed what was requested."""
         if len(self._rests) > _MOST_RESTS:
             self._rests = {name: until for name, until in self._rests.items() if until > now}
-        self._rests[host] = now + self._delay_s / self._budget.share
+        share = min(self._budget.share, 1.0 / FOREIGN_ONE_IN) if burden else self._budget.share
+        self._rests[host] = now + self._delay_s / share
 
     async def _came(self, one: KnownRequisite) -> _Came:
         if why := self._barred(one.url):

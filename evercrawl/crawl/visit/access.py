@@ -143,6 +143,11 @@ class Access:
         return self._names.trouble
 
     @property
+    def elsewhere(self) -> MovedRobots:
+        """The budget and the answers of robots.txt files that are on other hosts."""
+        return self._elsewhere
+
+    @property
     def busy(self) -> bool:
         """Whether names are being looked up."""
         return bool(self._tasks)

@@ -86,13 +86,18 @@ class MovedRobots:
         waiting = self._waiting.pop(url, None)
         if waiting is None:
             return []
+        self.keep(exchange, now)
+        return waiting
+
+    def keep(self, exchange: Exchange, now: float) -> None:
+        """Keep an answer for others whose robots.txt is at the same address."""
+        url = exchange.request.url
         self._forget(url)
         fresh = fresh_s(exchange.headers.get("cache-control", "")) if exchange.status else FAILURE_S
         self._answers[url] = exchange, now + min(fresh, ANSWER_S)
         self._bytes += _size(exchange)
         while self._bytes > MOST_BYTES and len(self._answers) > 1:
             self._forget(next(iter(self._answers)))
-        return waiting
 
     def _forget(self, url: str) -> None:
         found = self._answers.pop(url, None)
