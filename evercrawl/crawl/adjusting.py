@@ -87,14 +87,14 @@ class Adjusting:
                 return ""
             if not isinstance(self._policy, Tunable):
                 raise ConfigError(
-                    f"{type(self._policy).__name__} takes no other {', '.join(more)} while it runs; start again"
+                    f"{type(self._policy).__name__} cannot change {', '.join(more)} while it runs; restart the crawl"
                 )
             self._policy.adjust(more)
             self.options = tuple(f"{key}={value}" for key, value in more.items())
         except ConfigError as error:
             return str(error) if str(error).startswith(str(self._file)) else f"{self._file}: {error}"
         self._taken |= more
-        return f"{self._name} goes on with {', '.join(f'{key} = {value}' for key, value in more.items())}"
+        return f"{self._name} now runs with {', '.join(f'{key} = {value}' for key, value in more.items())}"
 
     def _stamp(self) -> tuple[int, int]:
         try:
@@ -131,7 +131,7 @@ async def keep_adjusted(
     """Check the file once a second until cancelled, and report the result of each change; `tuning` applies sections."""
 
     def adopt(sections: _Sections) -> bool:
-        assert tuning is not None, "it is told only then"
+        assert tuning is not None, "adopt is passed only with a tuning"
         sites, targets = sections
         if (tuning.config.sites, tuning.config.targets) == sections:
             return False

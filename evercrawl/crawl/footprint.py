@@ -15,12 +15,12 @@ def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner)
     items = [
         *state_items(state, choosing.changes.priors),
         MemoryItem("marks of retired pages", URL, known, learned["retirees"]),
-        MemoryItem("likenesses of contents", PAGE, pages, learned["near"]),
+        MemoryItem("similarity hashes of contents", PAGE, pages, learned["near"]),
         MemoryItem("announced dates", PAGE, pages, choosing.changes.notices.nbytes),
         MemoryItem("budgets of hosts and sites", HOST, hosts, learned["budgets"]),
     ]
     if choosing.lessons is not None:
-        items.append(MemoryItem("what the last visits said", PAGE, pages, choosing.lessons.nbytes))
+        items.append(MemoryItem("lessons of the last visits", PAGE, pages, choosing.lessons.nbytes))
     if isinstance(policy, Sizes):
         for name, of, rows, size_bytes in policy.table_sizes():
             items.append(MemoryItem(name, of, pages if rows < 0 else rows, size_bytes))

@@ -48,8 +48,8 @@ WRITES: Final = 3  # additional writes to the index in one turn, while much wait
 DISPATCHED: Final = 64  # such steps before ended exchanges are taken in; without a bound, fast hosts would delay them
 
 _NO_MEMORY: Final = (
-    "memory is used up; nothing acknowledged is lost: give the crawl more memory, or a limit that it keeps to with "
-    "--max-memory, and start it again"
+    "memory is used up; nothing acknowledged is lost: give the crawl more memory, or set a limit with --max-memory, "
+    "and start it again"
 )
 
 

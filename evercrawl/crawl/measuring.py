@@ -44,7 +44,7 @@ class MemoryMeasuring:
     def _with_rows(self, footprint: Footprint) -> Footprint:
         """Add the rows in files; the time that takes grows with the pages read, so a thread of the loop does it."""
         pages = max((item.count for item in footprint.items if item.of == PAGE), default=0)
-        present = MemoryItem("rows in files that are in memory too", PAGE, pages, self._shelf.resident_bytes())
+        present = MemoryItem("rows in files that are also in memory", PAGE, pages, self._shelf.resident_bytes())
         return replace(footprint, items=(*footprint.items, present))
 
     async def keep(self) -> None:

@@ -35,7 +35,7 @@ class Adjustable(Tunable, Policy):
 
     def adjust(self, options) -> None:
         if set(options) - {"much"}:
-            raise ConfigError(f"Adjustable takes no other {', '.join(options)} while it runs; start again")
+            raise ConfigError(f"Adjustable cannot change {', '.join(options)} while it runs; restart the crawl")
         self.much = float(options["much"])
 
 
@@ -134,7 +134,7 @@ def crawl(tmp_path):
 def test_what_is_changed_in_the_file_is_taken_while_the_crawl_runs(crawl):
     assert crawl.adjusting.look() == ""
     amend(crawl.directory, {"policy_options": ["much=0.75"]})
-    assert crawl.adjusting.look() == "adjustable goes on with much = 0.75"
+    assert crawl.adjusting.look() == "adjustable now runs with much = 0.75"
     assert crawl.policy.much == 0.75
     assert crawl.adjusting.look() == ""
     amend(crawl.directory, {"delay_s": 7.0})
@@ -143,12 +143,12 @@ def test_what_is_changed_in_the_file_is_taken_while_the_crawl_runs(crawl):
 
 def test_what_cannot_be_changed_is_said_and_the_rest_can_be_tried_again(crawl):
     amend(crawl.directory, {"policy_options": ["kind=odd"]})
-    assert "takes no other kind while it runs" in crawl.adjusting.look()
+    assert "cannot change kind while it runs" in crawl.adjusting.look()
     assert crawl.policy.kind == "plain"
     (crawl.directory / FILE_NAME).write_text("policy_options = 3")
     assert "policy_options" in crawl.adjusting.look()
     save(Config(policy="adjustable", policy_options=["much=0.1"]), crawl.directory)
-    assert crawl.adjusting.look() == "adjustable goes on with much = 0.1"
+    assert crawl.adjusting.look() == "adjustable now runs with much = 0.1"
 
 
 def test_what_the_file_says_of_its_own_policy_is_nothing_to_one_that_was_named_for_a_run(crawl):
@@ -157,14 +157,14 @@ def test_what_the_file_says_of_its_own_policy_is_nothing_to_one_that_was_named_f
     amend(crawl.directory, {"policy_options": ["a=3"]})
     assert adjusting.look() == ""
     amend(crawl.directory, {"policy": "adjustable", "policy_options": ["much=0.75"]})
-    assert adjusting.look() == "adjustable goes on with much = 0.75"
+    assert adjusting.look() == "adjustable now runs with much = 0.75"
 
 
 def test_what_stood_beside_something_impossible_is_taken_once_that_is_gone(crawl):
     amend(crawl.directory, {"policy_options": ["much=0.25", "kind=odd"]})
-    assert "takes no other much, kind while it runs" in crawl.adjusting.look()
+    assert "cannot change much, kind while it runs" in crawl.adjusting.look()
     amend(crawl.directory, {"policy_options": ["much=0.25"]})
-    assert crawl.adjusting.look() == "adjustable goes on with much = 0.25"
+    assert crawl.adjusting.look() == "adjustable now runs with much = 0.25"
     assert crawl.policy.much == 0.25
 
 
@@ -172,7 +172,7 @@ def test_what_the_file_names_no_more_is_as_by_default(crawl):
     amend(crawl.directory, {"policy_options": ["much=0.25"]})
     crawl.adjusting.look()
     amend(crawl.directory, {"policy_options": []})
-    assert crawl.adjusting.look() == "adjustable goes on with much = 0.5"
+    assert crawl.adjusting.look() == "adjustable now runs with much = 0.5"
     assert crawl.policy.much == 0.5
 
 
@@ -194,7 +194,7 @@ def test_a_running_crawl_looks_again_and_again(crawl, monkeypatch):
         task.cancel()
 
     asyncio.run(run())
-    assert (told[0].message, told[0].known) == ("adjustable goes on with much = 0.75", 5)
+    assert (told[0].message, told[0].known) == ("adjustable now runs with much = 0.75", 5)
     assert tuning.config.policy_options == ("other.kind=odd", "much=0.75"), (
         "so that it holds when the crawl is reopened"
     )

@@ -78,6 +78,6 @@ def read_at(file: BinaryIO, place: int, length: int) -> bytes:
     while len(data) < length:
         more = os.pread(file.fileno(), length - len(data), place + len(data))
         if not more:
-            raise StoreError("a file ended before what had been found in it; do not change it while it is imported")
+            raise StoreError("a file became shorter during the import; do not change files while they are imported")
         data += more
     return data

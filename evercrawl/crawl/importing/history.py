@@ -21,7 +21,7 @@ from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.store.journal.events import CHANGED, MEMBER, UNCHANGED, Visit
 from evercrawl.types import NO_SLOT, Exchange, Outcome, Request
 
-WHY: Final = "imported: another program saw it, and its content was not in what was imported"
+WHY: Final = "imported: another program visited the page, and the import did not contain its content"
 GONE: Final = frozenset({404, 410})
 _NOT_MODIFIED: Final = 304
 _NO_SLOTS: Final = np.zeros(0, np.uint32)

@@ -44,7 +44,7 @@ TOGETHER: Final = 64
 LEARNED: Final = 16
 _WAIT_S: Final = 0.001
 _NOTES_S: Final = 5.0
-NEWER: Final = "the crawl has the page's content: a history alone adds nothing"
+NEWER: Final = "a history of a page whose content the crawl has"
 NO_LINKS: Final = "a redirect or an error without its answer"
 _WITHOUT: Final = (Outcome.REFUSED, Outcome.GONE)
 

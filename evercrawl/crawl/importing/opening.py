@@ -88,8 +88,8 @@ def form_of(path: Path) -> str:
         return "sitemap"
     if line and b"\0" not in head:
         return "csv"
-    what = "is empty" if not head else "is nothing that can be imported"
-    raise ConfigError(f"{path} {what}; say what it is with --form {{{','.join(FORMS)}}}, or leave it out")
+    what = "is empty" if not head else "has no format that can be imported"
+    raise ConfigError(f"{path} {what}; name its format with --form {{{','.join(FORMS)}}}, or leave the file out")
 
 
 def _within(path: Path) -> list[Path]:

@@ -160,7 +160,7 @@ class _Run:
         """Import everything; open the crawl again if an event fails to apply."""
         new = not is_crawl(self.directory)
         if new and not self.plan.roots:
-            raise ConfigError("nothing of what is there may be in a crawl by its settings; see --include and --exclude")
+            raise ConfigError("the settings exclude everything in the files; see --include and --exclude")
         share_areas()
         _settle(self.directory, self.config)
         for _ in range(MOST_FAULTS):
@@ -170,7 +170,7 @@ class _Run:
                 self.tell(f"the crawl is opened again from its journal: {fault}")
             else:
                 return
-        raise StoreError("the import came upon too many faults of evercrawl itself; see the file quarantine.log")
+        raise StoreError("the import met too many errors of evercrawl itself; see the file quarantine.log")
 
     async def _once(self) -> None:
         roots = sorted(self.plan.roots.values())

@@ -202,7 +202,7 @@ class Changes:
         self, reading: Reading, site: int, changed: bool, interval_s: float, seen: Interval
     ) -> tuple[float, float]:
         held, record = (reading.before.shape, reading.before.scale_s), self._state.record_of(reading.slot)
-        assert record is not None, "it was read before"
+        assert record is not None, "the page was read before"
         if self._refits.due():
             self._refitting.begin()
         self._refits.intervals += 1

@@ -80,7 +80,7 @@ class Retirees:
 
     def _ask(self, slot: int) -> None:
         index = self._state.record_of(slot)
-        assert index is not None, "who is retired was visited"
+        assert index is not None, "a retired page was visited"
         self._retired[slot] = False
         row = self._state.records.rows[index : index + 1]
         until = float(again_at(self._state, row["visited"], row["misses"], self._refresh_after_s)[0])

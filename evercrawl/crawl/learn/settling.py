@@ -142,7 +142,7 @@ def pass_on(
     """
     if held is None and pointer:
         found = partition.journal.read(pointer)
-        assert isinstance(found, Visit), "links are those of a visit"
+        assert isinstance(found, Visit), "only visits have links"
         held = found
     passing = cashier.passed(slot, held, gone=gone)
     if passing.transfer:

@@ -134,7 +134,7 @@ def test_a_history_teaches_how_often_a_page_changes_and_the_page_is_still_to_be_
     assert records["http://example.com/often"][2] > 3 * records["http://example.com/never"][2]
     assert main(["why", "http://example.com/often", "--dir", str(tmp_path / "crawl")]) == 0
     shown = capsys.readouterr().out
-    assert "imported: another program saw it" in shown
+    assert "imported: another program visited the page" in shown
     assert "no copy is stored" in shown
 
 
@@ -165,7 +165,7 @@ def test_contents_that_come_after_their_history_are_taken_in(tmp_path):
 @pytest.mark.parametrize("data", [b"", b"\x7fELF\0\0\0\0", b"\x1f\x8b\x08 none"])
 def test_what_is_nothing_of_the_kind_is_refused_with_a_sentence(tmp_path, data):
     (tmp_path / "x").write_bytes(data)
-    with pytest.raises(ConfigError, match=r"nothing that can be imported|is empty|not a complete gzip|no column holds"):
+    with pytest.raises(ConfigError, match=r"no format that can be imported|is empty|not a complete gzip|no column"):
         taken(tmp_path / "crawl", tmp_path / "x")
     assert not (tmp_path / "crawl").exists()
 

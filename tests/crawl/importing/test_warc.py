@@ -120,7 +120,7 @@ def test_bad_records_are_counted_and_what_follows_them_is_read(tmp_path):
     made = taken(tmp_path / "crawl", tmp_path / "a.warc.gz")
     assert made.pages == 8
     assert made.bad == 3
-    assert any("is no date" in trouble for trouble in made.troubles)
+    assert any("is not a date" in trouble for trouble in made.troubles)
     assert verify(tmp_path / "crawl").wrong == []
 
 

@@ -44,7 +44,7 @@ def exchange_of(record: WarcRecord, url: str, at: float, original: WarcRecord | 
     exchange = answer(url, at, head, wire)
     exchange.ip = record.fields.get("warc-ip-address", "")
     if cut := record.fields.get("warc-truncated", ""):
-        exchange.truncated, exchange.detail = True, f"cut by who archived it: {cut}"
+        exchange.truncated, exchange.detail = True, f"truncated by the archiving program: {cut}"
     return exchange
 
 
@@ -58,7 +58,7 @@ def answer(url: str, at: float, head: bytes, wire: bytes) -> Exchange:
     """
     status = status_of(head)
     if not status:
-        raise UnusableError("it holds no HTTP answer with a status")
+        raise UnusableError("the record has no HTTP answer with a status")
     headers = head_fields(head)
     for name, value in (("transfer-encoding", "chunked"), ("content-encoding", "")):
         said = headers.get(name, "").strip().lower()

@@ -75,11 +75,11 @@ class CdxSource(TextSource):
             try:
                 return {"timestamp": timestamp, **msgspec.json.decode(rest.encode(), type=dict[str, Any])}
             except (msgspec.MsgspecError, UnicodeError) as error:
-                raise UnusableError(f"what follows the timestamp is no JSON object: {error}") from error
+                raise UnusableError(f"the text after the timestamp is not a JSON object: {error}") from error
         cells = record.split()
         columns = self._columns or _BY_COUNT.get(len(cells), [])
         if len(columns) != len(cells):
-            raise UnusableError(f"a line of {len(cells)} columns where {len(columns) or '9, 10 or 11'} should be")
+            raise UnusableError(f"the line has {len(cells)} columns instead of {len(columns) or '9, 10 or 11'}")
         return {_NAMES[letter]: cell for letter, cell in zip(columns, cells, strict=True) if letter in _NAMES}
 
 

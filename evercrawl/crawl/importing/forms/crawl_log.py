@@ -32,10 +32,10 @@ class CrawlLogSource(TextSource):
         if not cells:
             raise NothingHereError
         if len(cells) < _LEAST:
-            raise UnusableError(f"a line of {len(cells)} columns where {_LEAST} or more should be")
+            raise UnusableError(f"the line has {len(cells)} columns instead of {_LEAST} or more")
         logged, code, _, target, _, _, mime, _, fetched, digest = cells[:_LEAST]
         if not re.fullmatch(r"-?\d+", code):
-            raise UnusableError(f"{code[:20]!r} is no status")
+            raise UnusableError(f"{code[:20]!r} is not a status")
         if not target.startswith(("http:", "https:")):
             raise NothingHereError("not http or https")
         if target.partition("?")[0].endswith("/robots.txt") or not is_document(mime, target):

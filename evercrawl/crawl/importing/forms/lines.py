@@ -57,7 +57,7 @@ class TextSource(ABC):
             self.read_bytes = place + len(record)
             try:
                 if len(record) > MOST_LINE_BYTES:
-                    raise UnusableError("it is longer than a mebibyte")
+                    raise UnusableError("the record is longer than 1 MiB")
                 found = self.captures(record.decode("utf-8", "replace"))
             except NothingHereError as reason:
                 if str(reason):
@@ -88,7 +88,7 @@ def address(text: str) -> str:
     """
     url = normalise(text)
     if url is None:
-        raise UnusableError(f"{text[:200]!r} is no http or https URL")
+        raise UnusableError(f"{text[:200]!r} is not an http or https URL")
     return url
 
 
@@ -101,5 +101,5 @@ def dated(at: float, text: str) -> float:
         The text is not a date.
     """
     if math.isnan(at) or at <= 0:
-        raise UnusableError(f"{text[:60]!r} is no date")
+        raise UnusableError(f"{text[:60]!r} is not a date")
     return at

@@ -58,7 +58,7 @@ class NutchSource(TextSource):
         text, facts = _of_a_row(record) if record.startswith('"') else _of_lines(record)
         found = _STATUS.fullmatch(facts.get("Status", ""))
         if not text or found is None:
-            raise UnusableError("an entry without URL or status")
+            raise UnusableError("the entry has no URL or no status")
         if not text.startswith(("http:", "https:")):
             raise NothingHereError("not http or https")
         url, status = address(text), _STATUSES.get(found[2], 0)
@@ -88,7 +88,7 @@ def _of_a_row(record: str) -> tuple[str, dict[str, str]]:
     between = record[record.index('"', 1) + 1]  # a comma, or a semicolon in old versions
     cells = next(csv.reader([record.partition("\n")[0]], delimiter=between))
     if len(cells) < len(_COLUMNS):
-        raise UnusableError(f"a row of {len(cells)} columns where {len(_COLUMNS)} or more should be")
+        raise UnusableError(f"the row has {len(cells)} columns instead of {len(_COLUMNS)} or more")
     facts = dict(zip(_COLUMNS, cells, strict=False))
     return cells[0], {**facts, "Status": f"{cells[1]} ({cells[2]})"}
 

@@ -62,7 +62,7 @@ def read(data: bytes) -> dict[Any, Any]:
     try:
         found = _Reader(io.BytesIO(data)).load()
     except Exception as error:  # damaged pickles may raise any error
-        raise UnusableError(f"it is no pickle: {error!r}"[:200]) from error
+        raise UnusableError(f"the data is not a pickle: {error!r}"[:200]) from error
     if not isinstance(found, dict):
-        raise UnusableError("it is a pickle of something else than a request")
+        raise UnusableError("the data is not the pickle of a request")
     return found  # pyright: ignore[reportUnknownVariableType]

@@ -60,7 +60,7 @@ class ScrapyJobSource:
             with self._seen.open("rb") as lines:
                 made = sum(1 for _ in lines) - waiting
             for _ in range(max(made, 0)):
-                yield LeftOut("a fingerprint of a request that was made: Scrapy keeps no URL of it")
+                yield LeftOut("a finished request, of which Scrapy keeps a fingerprint but no URL")
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
         """Return the URL of a waiting request, as a capture without a date."""
@@ -103,7 +103,7 @@ class ScrapyCacheSource:
         meta: dict[Any, Any] = pickled.read(_read(folder / META))
         url, at, status = address(str(meta.get("response_url", ""))), meta.get("timestamp"), meta.get("status")
         if not isinstance(at, (int, float)) or not isinstance(status, int):
-            raise UnusableError("its pickled_meta has no timestamp or no status")
+            raise UnusableError("pickled_meta has no timestamp or no status")
         fields = _read(folder / "response_headers").strip()
         head = f"HTTP/1.1 {status}\r\n".encode() + (fields + b"\r\n" if fields else b"") + b"\r\n"
         exchange = answer(url, dated(float(at), str(at)), head, _read(folder / "response_body"))
@@ -125,7 +125,7 @@ def _url_of(data: bytes) -> str:
     """Return the URL of a request as pickled by Scrapy."""
     request = pickled.read(data)
     if str(request.get("method", "GET")) != "GET":
-        raise UnusableError(f"a request by {request.get('method')}: only GET can be repeated")
+        raise UnusableError(f"the method is {request.get('method')}, but only GET requests can be repeated")
     return address(str(request.get("url", "")))
 
 

@@ -40,7 +40,7 @@ class SitemapSource:
         for place, entry in enumerate(self._sitemap.pages):
             yield Spot(NOT_DATED, False, entry.url, place, 0)
         for _ in self._sitemap.children:
-            yield LeftOut("a further sitemap: import its file too")
+            yield LeftOut("another sitemap, whose file must be imported too")
         self.read_bytes = self.size_bytes
         if self._sitemap.trouble:
             yield Unusable(self.name, self._sitemap.trouble)

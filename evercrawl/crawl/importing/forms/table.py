@@ -53,7 +53,7 @@ class TableSource(TextSource):
         if "url" not in self._columns:
             self.close()
             raise ConfigError(
-                f"{path}: no column holds URLs; name one of them `url` in the first line, and others `date`, "
+                f"{path}: no column contains URLs; name a column `url` in the first line, and others `date`, "
                 "`changed`, `status` or `digest`"
             )
 
@@ -63,13 +63,13 @@ class TableSource(TextSource):
             raise NothingHereError
         cells, columns = self._cells(record), self._columns or {}
         if len(cells) <= max(columns.values()):
-            raise UnusableError(f"a line of {len(cells)} columns where {max(columns.values()) + 1} or more should be")
+            raise UnusableError(f"the line has {len(cells)} columns instead of {max(columns.values()) + 1} or more")
         facts = {name: cells[column].strip() for name, column in columns.items()}
         url, date, digest = address(facts["url"]), facts.get("at", ""), facts.get("digest", "")
         at = dated(instant(date), date) if date else NOT_DATED
         changed, text = instant(facts.get("changed", "")), facts.get("status", "")
         if text and not text.isdigit():
-            raise UnusableError(f"{text[:20]!r} is no status")
+            raise UnusableError(f"{text[:20]!r} is not a status")
         status = int(text) if text else 200
         if math.isnan(at):
             return [PastCapture(url, changed_at=changed)]

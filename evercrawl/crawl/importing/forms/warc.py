@@ -150,7 +150,7 @@ class WarcSource:
                 raise StoreError(f"an archive record is damaged: {error}") from error
             size, read = size + len(parts[-1]), read + len(piece)
             if size >= _MOST_BYTES:
-                raise StoreError("an archive record is larger than a gibibyte")
+                raise StoreError("an archive record is larger than 1 GiB")
         return read - len(inflate.unused_data) - at, _whole(parse(b"".join(parts)))
 
     def _next(self, data: mmap.mmap, at: int) -> int:
@@ -186,10 +186,10 @@ class WarcSource:
         """
         date, url = record.fields.get("warc-date", ""), normalise(record.url)
         if url is None and record.url.startswith(("http:", "https:")):
-            raise UnusableError(f"{record.url[:200]!r} is no http or https URL")
+            raise UnusableError(f"{record.url[:200]!r} is not an http or https URL")
         at = instant(date)
         if at != at:
-            raise UnusableError(f"WARC-Date {date[:60]!r} is no date")
+            raise UnusableError(f"WARC-Date {date[:60]!r} is not a date")
         return url or record.url, at
 
 
