@@ -88,7 +88,7 @@ def test_a_crawl_is_told_of_by_its_directory(crawled, capsys):
     (one,) = objects(capsys, "--dir", crawled, "--by", "type")
     assert (one["group"], one["estimator"], one["pages"] > 20) == ("text/html", "none", True)
     assert one["links"] > 50
-    assert "none was there at that time" not in told(capsys, crawled)
+    assert "none of the chosen pages existed" not in told(capsys, crawled)
 
 
 def test_pages_of_random_addresses_are_those_that_answered(crawled, capsys):

@@ -38,7 +38,7 @@ def as_json(found: MemoryReport) -> dict[str, Any]:
 
 def _of_crawl(found: MemoryReport) -> list[str]:
     crawl = found.crawl
-    assert crawl is not None, "it is only then that this is told"
+    assert crawl is not None, "lines about the crawl need its report"
     at = f"{datetime.fromtimestamp(int(crawl.at), UTC):%Y-%m-%d %H:%M:%S} UTC"
     now = f"; {size(found.running_bytes)} now" if found.running_bytes is not None else ""
     other = MemoryItem("other: program, libraries, buffers", CRAWL, 0, crawl.resident_bytes - crawl.named_bytes)

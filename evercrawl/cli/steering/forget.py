@@ -40,7 +40,7 @@ def add(verbs: arguments.Verbs) -> None:
         help="how long to wait for a running crawl to finish the removal (default: 1h)",
     )
     parser.add_argument("--finish", action="store_true", help="only complete a removal that was interrupted")
-    parser.set_defaults(alone=contextlib.nullcontext)  # of a partition, whoever asked it of all of them says more
+    parser.set_defaults(alone=contextlib.nullcontext)  # in a partition: the coordinator of the request prints more
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

@@ -19,10 +19,10 @@ from evercrawl.simulate.processes import SPAWN, processes
 from evercrawl.types import Ints
 
 Tell = Callable[[str, float, int], None]
-"""Called now and then with what is being done, how much is done, and of how much, in replays."""
+"""Progress callback: the kind of work, the amount done, and the total, in replays."""
 
-_LOOK_S: Final = 0.5  # between two looks at what other processes have done
-_SHARED: dict[str, Any] = {}  # in a process of the pool: how much of each replay is done
+_LOOK_S: Final = 0.5  # interval at which the progress of other processes is read
+_SHARED: dict[str, Any] = {}  # in a process of the pool: the share done of each replay
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Run:
     Attributes
     ----------
     histories
-        Where they are; several for one budget over all their pages.
+        Paths of the histories; several share one budget over all their pages.
     policy, options
-        Its name, and values for its parameters.
+        The policy's name, and values of its parameters.
     setting
-        Under which conditions.
+        The conditions.
     """
 
     histories: tuple[Path, ...]
@@ -56,11 +56,11 @@ class Made(NamedTuple):
     Attributes
     ----------
     replayed
-        What came of it.
+        The results.
     cluster
-        Number of what each page is drawn with for intervals, shape (pages,).
+        Number of each page's cluster for intervals, shape (pages,).
     site, sites
-        Number of each page's site in `sites`, likewise, and their names.
+        Index of each page's site in `sites`, shape (pages,); and the names of the sites.
     """
 
     replayed: Replayed
@@ -87,16 +87,16 @@ def planned(
 
 
 def make(runs: Sequence[Run], at_once: int = 1, tell: Tell | None = None) -> Iterator[Made]:
-    """Yield the outcome of each, in order; in processes of their own if `at_once` is more than one.
+    """Yield the outcome of each replay, in order; in separate processes if `at_once` is more than one.
 
     Parameters
     ----------
     runs
-        To be made.
+        The replays.
     at_once
-        How many are made at the same time.
+        Number of processes.
     tell
-        Is told how far it has come.
+        Progress callback.
     """
     if min(at_once, len(runs)) > 1:
         yield from _in_processes(runs, at_once, tell or _nobody)

@@ -29,10 +29,10 @@ def visit(
     links_now: Any, links: int, n: int, numbers: Any, greedy: int, picks: Any, visits: int, tax: float, extra: int,
     made: Any,
 ) -> int:  # fmt: skip
-    """Visit the pages of `picks`, the one with most cash where there is -1; note what each had earned, and G then.
+    """Visit the pages of `picks`, or for -1 the page with most cash; record each page's earned cash, and G.
 
-    Keys, histories, what was put in, the state, and the heap's pages and places are the arrays of `numbers`; page, what
-    it had earned and G are those of `made`.
+    The arrays of `numbers` are keys, histories, initial cash, the state, and the heap's pages and places; those of
+    `made` are page, earned cash and G.
     """
     rows, at, into = row_arrays(links_now, n, links), view(numbers, 6), view(made, 3)
     begin, out, to = rows.first, rows.count, rows.target

@@ -109,8 +109,8 @@ def change(
 ) -> int:
     """Halve the links to each entry of `pages`, or double those to p if the entry is -1 - p; return the number done.
 
-    Fewer than were asked for are when there is no more room; `left` then has how many links the next one has to get
-    yet, otherwise -1. One link remains of an odd number of links more than goes, so none loses its last one.
+    The number is smaller than `changes` if there is no more room; `left` then has the number of links that the next
+    page still has to get, otherwise -1. Of an odd number of links, the smaller half is removed, so one always remains.
     """
     out, into = row_arrays(out_rows, n, links), row_arrays(into_rows, n, in_links)
     what, state, rest = view(pages, changes), view(seed, 1), view(left, 1)

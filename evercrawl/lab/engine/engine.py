@@ -59,7 +59,7 @@ class OpicEngine(Engine):
         given: Floats | None = None,
         link: bool = False,
     ) -> None:
-        assert not (link and tax), "where the virtual page is one more link, nothing else is taxed"
+        assert not (link and tax), "with a link to the virtual page, the tax must be 0"
         super().__init__(web, picker, tax)
         self.watchers = watchers
         self.history = np.zeros(self.pages)

@@ -13,12 +13,11 @@ class Lasting(NamedTuple):
     Attributes
     ----------
     born_a_year, died_a_year
-        Pages that came, and went, per page there was and year.
+        New pages, and removed pages, per existing page and year.
     alive_after_year
-        Which share of the pages that came is there a year later, by Kaplan and Meier's rule; nan where none is known
-        that long.
+        Share of the new pages that exist a year later (Kaplan-Meier); nan if none was observed that long.
     half_gone_days
-        After which half of them are gone; infinity where more than half are still there when the record ends.
+        Time after which half of them are gone; infinity if more than half exist when the record ends.
     """
 
     born_a_year: float
@@ -28,7 +27,7 @@ class Lasting(NamedTuple):
 
 
 def lasting(lives: Lives) -> Lasting:
-    """Return how long pages last, from their lives.
+    """Return the lifetime statistics of pages from their lives.
 
     References
     ----------
@@ -44,7 +43,7 @@ def lasting(lives: Lives) -> Lasting:
 
 
 def lifetimes(lives: Lives) -> Survival:
-    """Return which share of the pages that came is there at each age; those there at first say nothing of it."""
+    """Return the share of new pages that exist at each age; pages of unknown age do not count."""
     known = lives.known
     began_at = lives.appeared_at[known]
     return survival(lives.began_at[known] - began_at, lives.ended_at[known] - began_at, lives.died[known])

@@ -22,10 +22,9 @@ class Much(NamedTuple):
     new
         Mean share of new words, estimated from these bits.
     words_kept
-        Share of the changes that leave the words as they were (0 bits): markup, or so few words that the hash missed
-        them.
+        Share of the changes that keep the words (0 bits): changes of markup, or of too few words for the hash.
     slight
-        Share of the changes of `SLIGHT` bits or fewer, those among them.
+        Share of the changes of at most `SLIGHT` bits, including those of 0 bits.
     returned
         Share of the changes that bring the page back to any earlier state.
     """

@@ -11,7 +11,7 @@ from evercrawl.lab.histories.evolution.record import EvolutionRecord
 from evercrawl.types import Ints
 
 LOOKS: Final = 2
-"""Visits to a page in a week, or whatever stands for one, without which its changes could not be told from others'."""
+"""Minimum number of visits to a page in a week (or the period used instead), needed to date its changes."""
 
 
 class Near(NamedTuple):
@@ -20,15 +20,15 @@ class Near(NamedTuple):
     Attributes
     ----------
     near_days
-        Length of a week, which is another where a crawl visits more often, or more seldom (see `week_s`).
+        Length of the period used as a week, which depends on the frequency of visits (see `week_s`).
     site_correlation, folder_correlation
-        How alike the pages of a site, of a folder, are in a week: 0 where a change says nothing of neighbours, as among
-        strangers; 1 where all of them change, or none does.
+        Correlation of changes among the pages of a site, and of a folder, in a week: 0 if a change says nothing about
+        neighbours; 1 if always all or none of them change.
     site_lift, folder_lift
-        Pairs of neighbours that change in one week, over those there would be if the same changes fell on any pages
-        and weeks at random.
+        Number of pairs of neighbours that change in the same week, relative to that for the same changes on random
+        pages and weeks.
     site_errors, folder_errors
-        By how many standard errors that is more, were all weeks of all pages alike but for their neighbours.
+        Excess over chance in standard errors, if all weeks of all pages are equal except for their neighbours.
     """
 
     near_days: float
@@ -43,8 +43,8 @@ class Near(NamedTuple):
 def week_s(record: EvolutionRecord) -> float:
     """Return the length of the period used as a week, in seconds.
 
-    Where every change is on record it is a week. Of a crawl it is so long that half of the pages that were visited
-    again were visited twice in it, so that a crawl of an hour is told of too. Of both it is the longer.
+    It is a week if every change is on record. For a crawl, it is long enough for two visits to half of the pages that
+    were revisited, so that even a crawl of an hour has a result. For both together, it is the longer of the two.
     """
     looks, watched_s = record.looks, record.watched_s()
     again = looks >= LOOKS
@@ -60,9 +60,9 @@ def near(record: EvolutionRecord, sites: Ints, folders: Ints, width_s: float) ->
     record
         The observations of the pages.
     sites, folders
-        Which site, and which folder, each is in; shape (pages,).
+        The site and the folder of each page; shape (pages,).
     width_s
-        Length of a week.
+        Length of the period used as a week.
     """
     told = [*_told(record, sites, width_s), *_told(record, folders, width_s)]
     return Near(math.nan if all(map(math.isnan, told)) else width_s / DAY_S, *told)
@@ -112,7 +112,7 @@ def counted(record: EvolutionRecord, neighbours: Ints, width_s: float) -> tuple[
 
 
 def _levels(first: Ints, last: Ints) -> tuple[Ints, Ints]:
-    """Return the whole numbers that are in any of the spans from `first` up to before `last`, and in how many.
+    """Return the integers in any of the spans [first, last), and the number of spans that contain each.
 
     >>> _levels(np.array([1, 2]), np.array([4, 3]))
     (array([1, 2, 3]), array([1, 2, 1]))

@@ -23,14 +23,13 @@ class Often(NamedTuple):
     rate_per_day
         Changes per page and day: the mean of the pages' rates, weighted by the length of observation.
     median_rate_per_day
-        That of the page in the middle, of those that were watched long enough (see `classed`).
+        Median rate of the pages that were observed long enough (see `classed`).
     estimator
-        How a page's rate was estimated: "changes over time" where every change is on record (Cho and Garcia-Molina's
-        X/T, exact but for chance); "log-corrected" where visits are known, which miss changes between two of them; or
-        both, with "and" between.
+        The estimator of a page's rate: "changes over time" if every change is on record (Cho and Garcia-Molina's X/T,
+        exact except for chance); "log-corrected" if visits are known, which miss changes in between; or both, joined by
+        "and".
     classed
-        Pages that were watched for four months, or for half as long as the one watched longest: those that are put into
-        classes.
+        Number of pages in classes: those observed for four months, or for half as long as the page observed longest.
     classes
         The share of these pages in each of `CLASSES`.
 

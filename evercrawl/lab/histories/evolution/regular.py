@@ -22,14 +22,13 @@ class Regularity(NamedTuple):
     Attributes
     ----------
     tested
-        Pages with `LEAST` changes or more; of those that are visited, only where most changes were found after a visit
-        that found none, for others say nothing of gaps.
+        Number of pages with at least `LEAST` changes. A visited page counts only if most of its changes were found
+        after a visit that found none, because gaps are unknown otherwise.
     gap_variation
-        Standard deviation of a page's gaps over their mean: 1 at random moments, 0 for a clock, more where changes come
-        in bursts. The median over the pages.
+        Coefficient of variation of a page's gaps, the median over pages: 1 at random moments, 0 for a clock, more for
+        bursts.
     rejected
-        Share of the pages whose gaps are no exponential ones, by a test that is wrong in 5 % of the pages that do
-        change at random.
+        Share of the pages whose gaps are not exponential, by a test at the 5 % level.
     """
 
     tested: int

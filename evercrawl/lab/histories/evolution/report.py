@@ -98,21 +98,21 @@ def evolution(
     since, until
         The period, in seconds since the epoch.
     texts
-        What the versions of pages show, by the pages' places; nothing is said of what stays without it.
+        Statistics of the versions of pages, by the pages' places; without them, the lasting of texts is undefined.
     aspects
-        Which aspects the versions of pages have, by the pages' places; nothing is said of them without it.
+        Aspects of the versions of pages, by the pages' places; without them, changes by aspect are undefined.
 
     Raises
     ------
     ConfigError
-        When no page is left.
+        No page is left.
     """
     groups = grouped(histories, by)
     record = recorded(histories, since, until)
     group = np.where(_alive_at_all(record), groups.group, -1)
     group = group if chosen is None else np.where(chosen, group, -1)
     if not (group >= 0).any():
-        raise ConfigError("no page is left: of all that were asked for, none was there at that time; ask for more")
+        raise ConfigError("no page is left: none of the chosen pages existed in that period; choose more pages")
     parts = split(record, group, len(groups.names))
     whole = split(record, np.minimum(group, 0), 1)[0]
     around = _Around(*neighbours(histories), week_s(whole), texts or {}, aspects or {})
@@ -121,7 +121,7 @@ def evolution(
 
 
 class _Around(NamedTuple):
-    """What is known of all pages: site and folder of each, which time stands for a week, texts and aspects by page."""
+    """Inputs about all pages: site and folder of each, the length of a week, texts and aspects by page."""
 
     sites: Ints
     folders: Ints

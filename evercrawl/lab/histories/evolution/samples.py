@@ -92,9 +92,9 @@ def about(histories: Sequence[History], topics: Iterable[str]) -> Flags:
 def asked_for(histories: Sequence[History], log: Iterable[str]) -> Flags:
     """Return which pages a gateway's log names, shape (pages,): a sample of the pages that its users request.
 
-    Of each line every word counts that is a URL or a path: so a list of URLs does, a proxy's log, and a server's
-    (`"GET /a.html HTTP/1.1"`). A page is named by its URL, with or without scheme, or, where a history has paths alone,
-    by its path.
+    Every word of a line that is a URL or a path counts, so the log may be a list of URLs, a proxy's log, or a server's
+    (`"GET /a.html HTTP/1.1"`). A page is named by its URL, with or without scheme, or by its path if a history has only
+    paths.
 
     Raises
     ------

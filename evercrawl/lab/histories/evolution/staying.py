@@ -25,17 +25,17 @@ class Texts(NamedTuple):
     changes, returned
         Number of changed versions, and of those that equal an earlier version run for run.
     new
-        Parts of the page that were new with each of these, shape (changes,).
+        Share of the page that was new in each of these, shape (changes,).
     followed, stayed
-        Of those that another version came after: the part that was new, and how much of the page was new and still
-        there in that next version; shape (changes - 1,) each.
+        Of the changed versions with a successor: the share that was new, and the share that was new and still present
+        in the successor; shape (changes - 1,) each.
     appeared, came_back
         Number of runs of words in later versions that were new, and that had existed before.
     ended_s, going_on_s
         Lifetimes of runs that appeared: of those that vanished, and of those still present at the last visit.
     apart, told_s
-        How much of the page is other than in a copy of each of `AGES_S`, as a mean over time, and over how long a time;
-        shape (2,) each. 0 and 0 where the page was not seen for so long.
+        Share of the page that differs from a copy of each of `AGES_S`, averaged over time, and the length of that time;
+        shape (2,) each. Both are 0 if the page was not observed that long.
     """
 
     changes: int
@@ -71,8 +71,8 @@ class Staying(NamedTuple):
     text_half_gone_days
         Time after which half of them are gone; infinity if more than half are present when the record ends.
     other_after_day, other_after_week
-        How much of such a page is other than in a copy of a day, of a week: the mean over pages and moments. Where what
-        changes flickers the two are alike, and sooner visits gain nothing; where it stays the second is the larger.
+        Share of such a page that differs from a copy that is a day, and a week old, averaged over pages and time. If
+        changes flicker, the two are equal, and earlier visits gain nothing; if changes last, the second is larger.
     """
 
     texts: int
