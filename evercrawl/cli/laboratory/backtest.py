@@ -80,8 +80,8 @@ def _add_conditions(parser: argparse.ArgumentParser) -> None:
         "default), or when a page that links to it is polled (links)",
     )  # fmt: skip
     parser.add_argument(
-        "--lasting", metavar="DAYS", default="0", help="count what lasts: a state that comes back within DAYS has not "
-        "been away (default: 0, copies count as fresh only while they are what the page is)",
+        "--lasting", metavar="DAYS", default="0", help="count lasting content: a state that returns within DAYS "
+        "counts as present in between (default: 0, a copy is fresh only while it equals the page)",
     )  # fmt: skip
     parser.add_argument("--no-validators", action="store_true", help="ignore Last-Modified dates")
     parser.add_argument(

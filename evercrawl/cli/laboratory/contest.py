@@ -36,11 +36,11 @@ def add(verbs: arguments.Verbs) -> None:
         nargs="*",
         help="package.module:Class, or several (default: the shipped policies only)",
     )
-    parser.add_argument("--beside", metavar="A,B", help="policies compared with (default: all that ship)")
+    parser.add_argument("--beside", metavar="A,B", help="policies to compare with (default: all shipped ones)")
     parser.add_argument("--history", metavar="NAME", action="append", help="a history that ships, FOLDER/NAME or a "
                         "FOLDER of them; may be repeated (default: peps and ota-contrib)")  # fmt: skip
     parser.add_argument("--budget", metavar="N,M", help="polls per page and day on histories (default: 0.005,0.02,0.1)")
-    parser.add_argument("--made", metavar="N,M", help="the same on made-up pages; off: none (default: 0.03,0.3)")
+    parser.add_argument("--made", metavar="N,M", help="the same on made-up pages, or off for none (default: 0.03,0.3)")
     parser.add_argument("--pages", metavar="N", default="2000", help="number of made-up pages (default: 2000)")
     parser.add_argument("--sample", metavar="N", help="pages of each history, sampled at random (default: all)")
     parser.add_argument("--years", metavar="N", default="3", help="replay the last N years (default: 3)")

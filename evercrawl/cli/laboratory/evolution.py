@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History
 
 _MORE = (
-    "It prints how often pages change and by how much, how long they live, how links come and go, whether changes "
-    "arrive at random, and whether pages of a site or folder change together. HISTORY is one that ships with "
+    "It also prints how large changes are, how links come and go, whether changes arrive at random, and whether pages "
+    "of a site or folder change together. HISTORY is one that ships with "
     "evercrawl (peps, ota-contrib), FOLDER/NAME, a FOLDER of them, or a crawl directory; the default is the crawl "
     "in --dir. The crawl may be running. Examples: `evercrawl lab evolution peps ota-contrib`, `evercrawl lab "
     "evolution --dir example --by depth --sample random=1000`."
@@ -54,7 +54,7 @@ def add(verbs: arguments.Verbs) -> None:
     parser.add_argument("--since", metavar="DATE", help=f"start of the period: {_DATE}")
     parser.add_argument("--until", metavar="DATE", help="end of the period, in the same format")
     parser.add_argument("--texts", action="store_true", help=_TEXTS)
-    parser.add_argument("--plot", metavar="FILE", help="also plot it to FILE, as PNG")
+    parser.add_argument("--plot", metavar="FILE", help="also plot the statistics to FILE, as PNG")
     arguments.add_directory(parser)
     arguments.add_json(parser)
 

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from evercrawl.lab.base import Claim, Experiment, LabOptions, Results
 
 _MORE: Final = (
-    "`evercrawl lab backtest`, `lab evolution`, `lab policies` and `lab simulate` are verbs of their own, each with "
-    "its --help. Without NAME, it lists the experiments. An experiment draws or reads a web, visits it under each "
-    "scheme compared, and prints each published claim beside what was measured. Numbers go to NAME.parquet and the "
-    "figure to NAME.png. The same seed gives the same numbers. Comparisons of many runs save each run to "
-    "NAME.runs.jsonl, so that an interrupted command continues. Examples: `evercrawl lab fig2`, `evercrawl lab "
-    "systems --pages 2000 --policy price --policy 'azar, random' --budget 10%`."
+    "Without NAME, it lists the experiments. An experiment generates or reads a web, visits it under each scheme "
+    "compared, and prints each published claim with the measured figures and a verdict. Numbers go to NAME.parquet "
+    "and the figure to NAME.png. The same seed gives the same numbers. Comparisons of many runs save each run to "
+    "NAME.runs.jsonl, so that an interrupted command continues. `evercrawl lab backtest`, `lab contest`, `lab "
+    "evolution`, `lab policies` and `lab simulate` are separate verbs, each with its --help. Examples: `evercrawl lab "
+    "fig2`, `evercrawl lab systems --pages 2000 --policy price --policy 'azar, random' --budget 10%`."
 )
 _PAGES: Final = "pages of the web (default: as published: 100,000 for most figures, 10,000 where policies are compared)"
 _TURNS: Final = (
@@ -48,19 +48,21 @@ def add(verbs: arguments.Verbs) -> None:
         "--budget",
         metavar="N",
         action="append",
-        help="freshness, systems and drift: run this budget only, in visits per page and day, such as 0.1 or 10%%; "
+        help="for freshness, systems and drift: run only this budget, in visits per page and day, such as 0.1 or 10%%; "
         "may be repeated (default: all published budgets)",
     )
     parser.add_argument(
         "--policy",
         metavar="NAME",
         action="append",
-        help="the same experiments: run this policy or row only (nutch_adaptive, 'partition, pf'); may be repeated",
+        help="for freshness, systems and drift: run only this policy or row (nutch_adaptive, 'partition, pf'); may be "
+        "repeated (default: all)",
     )
     parser.add_argument(
         "--jobs",
         metavar="N",
-        help="the same, signals, sensitivity, vanishing and flickering: number of processes (default: one per core)",
+        help="for freshness, systems, drift, signals, sensitivity, vanishing and flickering: number of processes "
+        "(default: one per core)",
     )
     parser.add_argument(
         "--graph-kind",

@@ -48,7 +48,7 @@ def add(verbs: arguments.Verbs) -> None:
         "--resume", metavar="FILE", help="save each world's result in FILE, and skip the worlds that FILE has"
     )
     parser.add_argument(
-        "--partitions", metavar="P", help="live no worlds: count what a crawl in P partitions would come to"
+        "--partitions", metavar="P", help="simulate no worlds: estimate size and cost of a crawl in P partitions"
     )
     parser.add_argument("--known", metavar="N", help="with --partitions: URLs of that crawl (default: 1e9)")
     parser.add_argument("--verbose", action="store_true", help="print the log of each world, one world at a time")
