@@ -158,7 +158,7 @@ def _each(args: argparse.Namespace, directory: Path) -> int:
                 rows += said.getvalue().splitlines()
                 continue
             if not args.json:
-                print(f"{part.name}:", flush=True)
+                print(fit(f"{part.name}:", sys.stdout), flush=True)
             found.answers[number] = _asked(args, directory, number)
         except EvercrawlError as trouble:
             if not read_birth(directory).places:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable
 
     from evercrawl.cli.show.lines import Watcher
+    from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.progress import Summary
 
 
@@ -54,10 +55,29 @@ def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: boo
         there = read_birth(directory)
         if there.places and args.cluster is None:
             raise ConfigError(f"the partitions of {directory} are on machines of a Ray cluster; give --cluster ADDRESS")
+        _see_homes(directory, there, config, named=args.set_keeper_dir is not None)
         return there.parts
     if not seeded:
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")
     return parts
+
+
+def _see_homes(directory: Path, birth: ClusterBirth, config: Config, *, named: bool) -> None:
+    """See that partitions that were moved are where they are said to be, before anything is written.
+
+    One that is gone is opened from its second copy only if the command names the folder of the copies: a directory
+    that comes from a stranger may say that a partition was anywhere.
+    """
+    from evercrawl.cluster.birth import part_directories
+    from evercrawl.store.keeper.restoring import is_gone
+
+    parts = part_directories(directory)
+    gone = [parts[number] for number in sorted(birth.homes) if is_gone(parts[number])]
+    if gone and config.durable == "keeper" and not named:
+        raise ConfigError(
+            f"{gone[0]} has no partition, though one was moved there; is its disk mounted? If it is lost, have it "
+            f"restored there from its second copy: --keeper-dir {config.keeper_dir}"
+        )
 
 
 def without_deliveries(config: Config) -> Config:

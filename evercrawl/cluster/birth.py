@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES
+from evercrawl.cluster.belonging import see_part
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.partition import PARTED
+from evercrawl.store.partition import PARTED, is_id
 from evercrawl.store.post.ownership import Share, parts_wrong
 
 if TYPE_CHECKING:
@@ -87,6 +88,30 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     drained: list[str] = []
     vacated: dict[int, dict[str, int]] = {}
 
+    def __post_init__(self) -> None:
+        """See that what it names can be: a directory may come from a stranger."""
+        if self.format > FORMAT:  # whoever reads it says so
+            return
+        if not is_id(self.id) or len(bytes.fromhex(self.secret)) != SECRET_BYTES:
+            raise ValueError("its id or its secret is none")
+        if why := parts_wrong(self.parts):
+            raise ValueError(why)
+        numbers = {
+            *self.homes,
+            *self.left.values(),
+            *self.copies,
+            *self.keepers,
+            *self.lines,
+            *self.begun,
+            *self.vacated,
+        }
+        if not numbers <= set(range(self.parts)) or len(self.places) not in (0, self.parts):
+            raise ValueError(f"it names partitions that a crawl in {self.parts} has not")
+        if any(
+            "\0" in path for path in (*self.homes.values(), *self.left, *(copy.place for copy in self.copies.values()))
+        ):
+            raise ValueError("it names what is no path")
+
     def __repr__(self) -> str:
         """Return the crawl's id and number of partitions, without its secret."""
         return f"ClusterBirth(id={self.id!r}, parts={self.parts})"
@@ -112,13 +137,17 @@ def part_directories(directory: Path) -> list[Path]:
     Raises
     ------
     StoreError
-        What the directory says of itself is damaged.
+        What the directory says of itself is damaged, or it names a directory that is not of this crawl.
     """
     birth = read_birth(directory)
     above = os.environ.get(ROOT) if birth.places else None
     root = Path(above) / birth.id if above else directory
     homes = {number: Path(home) for number, home in birth.homes.items()}
-    return [homes.get(number) or part_directory(root, number) for number in range(birth.parts)]
+    parts = [homes.get(number) or part_directory(root, number) for number in range(birth.parts)]
+    for number, part in enumerate(parts):
+        if part != part_directory(directory, number):
+            see_part(part, birth.share(number), birth.secret)
+    return parts
 
 
 def read_birth(directory: Path) -> ClusterBirth:

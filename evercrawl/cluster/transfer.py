@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import msgspec
 
+from evercrawl.cluster.belonging import is_part
 from evercrawl.cluster.birth import part_directories, part_directory, read_birth, write_birth
 from evercrawl.cluster.shares import written
 from evercrawl.config import FILE_NAME
@@ -22,7 +23,6 @@ from evercrawl.store.backup import BACKUP_FILE, MOVING, CrawlFiles, CrawlFilesHe
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED, moved_to
-from evercrawl.store.partition import birth_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,7 +220,7 @@ def mark_left(directory: Path) -> str:
     for place, number in birth.left.items():
         old, new = Path(place), parts[number]
         try:
-            if old.is_dir() and _birth_of(old) == _birth_of(new):
+            if old.is_dir() and is_part(old, birth.share(number), birth.secret):
                 with contextlib.closing(RealDisk(old)) as disk:
                     disk.replace(MOVED, [moved_to(new, birth.lives)])
                 marked.add(place)
@@ -234,11 +234,6 @@ def mark_left(directory: Path) -> str:
         left = {place: number for place, number in birth.left.items() if place not in marked}
         write_birth(directory, msgspec.structs.replace(birth, left=left))
     return "; ".join(troubles)
-
-
-def _birth_of(part: Path) -> str:
-    with contextlib.closing(RealDisk(part, read_only=True)) as disk:
-        return birth_id(disk)
 
 
 def is_there(directory: Path, number: int, goal: str) -> bool:

@@ -112,7 +112,7 @@ class Birth(msgspec.Struct):
             raise ValueError("its secret is not one")
         if (self.format == SHARED_FORMAT) != isinstance(self.share, Share):
             raise ValueError("it does not say which partition it is")
-        if not _ID.fullmatch(self.id) or not abs(self.made_at) < _LATEST_S:
+        if not is_id(self.id) or not abs(self.made_at) < _LATEST_S:
             raise ValueError("its id or the instant at which it was made is none")
 
     def __repr__(self) -> str:
@@ -136,6 +136,15 @@ def write_birth(disk: Disk, birth: Birth) -> None:
         disk.replace(name, [msgspec.json.encode(birth)], private=True)
     if birth.secret:
         disk.replace(KEY, [birth.secret.encode()], private=True)
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be the id of a crawl: it is in names of files.
+
+    >>> is_id("0a1b2c3d"), is_id("../a")
+    (True, False)
+    """
+    return _ID.fullmatch(text) is not None
 
 
 def is_crawl(directory: Path) -> bool:

@@ -19,6 +19,7 @@ from evercrawl.cluster.moving import move_part, read_move
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import site_rules
 from evercrawl.progress import Limits
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import MOVING, backup
@@ -91,8 +92,9 @@ def wide(tmp_path):
     """A crawl of two partitions, of which one has been begun."""
     directory = tmp_path / "wide"
     (directory / "part-1").mkdir(parents=True)
-    write_birth(directory, ClusterBirth(1, "crawl", 2, "00" * 16, 0))
-    Partition(directory / "part-1", os.urandom, now=1e9).close()
+    birth = ClusterBirth(1, "crawl", 2, "00" * 16, site_rules())
+    write_birth(directory, birth)
+    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
     return directory
 
 

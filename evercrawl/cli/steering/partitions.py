@@ -85,7 +85,7 @@ def _to_all(
     found = PartAnswers[int]()
     for number, (part, (order, words)) in enumerate(zip(parts, orders, strict=True)):
         if not args.json:
-            print(f"{part.name}: ", end="", flush=True)
+            print(fit(f"{part.name}: ", sys.stdout), end="", flush=True)
         if not is_afar(directory, number):
             found.answers[number] = ordering.give(argparse.Namespace(**{**vars(args), "dir": str(part)}), order)
             continue

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, part_directories, part_directory
+from evercrawl.cluster.copies.own_copies import has_copies, may_have_copies
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
@@ -50,7 +51,7 @@ class FolderCopies:
     """
 
     def __init__(self, directory: Path, birth: ClusterBirth) -> None:
-        self._directory, self._id = directory, birth.id
+        self._directory, self._birth = directory, birth
         self._whole, self._begun = dict(birth.copies), set(birth.begun)
         self._writes = dict[int, WholeCopy]()  # the copies that present processes write
         self._above: Path | None = None
@@ -98,9 +99,11 @@ class FolderCopies:
         """
         whole, place = self._whole.get(number), None
         if settings.durable == "keeper":
-            place = part_directory(Path(settings.keeper_dir).absolute() / self._id, number)
+            place = part_directory(Path(settings.keeper_dir).absolute() / self._birth.id, number)
+            self._see_own(place.parent)
         held = whole is not None and place is not None and is_held(place, whole.life)
-        if not held and (number in self._begun or whole is not None) and is_gone(part):
+        begun = number in self._begun or whole is not None or number in self._birth.homes
+        if not held and begun and is_gone(part):
             raise ConfigError(self._gone_message(part, whole, place))
         if whole is not None and not held:
             self._distrust(number, whole)
@@ -109,6 +112,13 @@ class FolderCopies:
             self._writes[number], self._above = WholeCopy(str(place), life), place.parent
             self._copy_birth()
         return place
+
+    def _see_own(self, above: Path) -> None:
+        """See that a folder of copies is of this crawl, or new."""
+        with contextlib.suppress(OSError, StoreError):
+            if may_have_copies(above, self._birth):
+                return
+        raise ConfigError(f"{above} has something else than second copies of this crawl; give another --keeper-dir")
 
     def _gone_message(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:
         """Return a message that says what to do about a missing directory."""
@@ -129,10 +139,13 @@ class FolderCopies:
         """Record, here and beside the copy, that a copy which becomes incomplete must not be opened."""
         del self._whole[number]
         note_copy(self._directory, number, None)
-        self._owed.add(Path(whole.place).parent)
+        above = Path(whole.place).parent
+        self._owed.add(above)
+        ours = has_copies(above, self._birth) and Path(whole.place) == part_directory(above, number)
         self.write_owed()
         with contextlib.suppress(OSError, StoreError):  # its disk may be gone: the life tells that it is old
-            distrust(Path(whole.place))
+            if ours:
+                distrust(Path(whole.place))
 
     def since(self, number: int) -> int | None:
         """Return the life that saw a partition's second copy complete; None if no copy is complete."""
@@ -166,6 +179,8 @@ class FolderCopies:
             with contextlib.suppress(OSError, StoreError):
                 if above == self._above:
                     made(above)
+                elif not has_copies(above, self._birth):  # not there now, or a stranger's directory names it
+                    continue
                 with contextlib.closing(RealDisk(above)) as disk:
                     for name in (FILE, FILE_NAME):
                         file = self._directory / name

@@ -26,14 +26,13 @@ from evercrawl.search.index import FOLDER as SEARCH_FOLDER
 from evercrawl.store import forgetting
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.archive.warc_read import walk
-from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten, ForgottenHost
 from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, RequisiteFetched, RequisitesNeeded, Visit
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
-from evercrawl.store.keeper.folder import distrust, noted_place
+from evercrawl.store.keeper.folder import distrust, is_copy, noted_place
 from evercrawl.store.objects.pushing import pushed_to
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import words_masked
@@ -191,7 +190,7 @@ def forget(
         plan = work.plan()
         result = Forgot(
             len(meant.slots), len(meant.hosts), len(plan.blanks), sum(each.size for each in plan.blanks),
-            (*_beyond(directory, work), *_second_copy(partition.disk)),
+            (*_beyond(directory, work), *_second_copy(partition)),
         )  # fmt: skip
         watch("overwriting", 0, 1)
         forgetting.write_plan(partition.disk, plan)
@@ -455,9 +454,9 @@ class _Part:
         return self._end - self._start
 
 
-def _second_copy(disk: Disk) -> Iterator[str]:
+def _second_copy(partition: Partition) -> Iterator[str]:
     """Mark a second copy as not to be opened until it has caught up; yield a sentence about it."""
-    noted = noted_place(disk)
+    noted = noted_place(partition.disk)
     place = Path(noted)
     if not noted:
         return
@@ -468,11 +467,13 @@ def _second_copy(disk: Disk) -> Iterator[str]:
         )
         return
     try:
-        distrust(place)
+        there = is_copy(place, partition.birth)
+        if there:
+            distrust(place)
     except (OSError, StoreError) as error:
         yield f"the second copy in {place} holds it and cannot be marked ({error}): remove it, or crawl with it again"
         return
-    if place.is_dir():
+    if there:
         yield f"the second copy in {place} holds it until the crawl has run again with it; until then it is not opened"
     else:
         yield f"the second copy in {place} holds it, but cannot be found: remove it, or crawl with it again"

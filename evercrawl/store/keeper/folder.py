@@ -14,12 +14,14 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import STATE_FILE, state_of, write_state
+from evercrawl.store.post.ownership import Share
+from evercrawl.store.repair.birth import read_birth
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from evercrawl.store.disk.disk import Disk
-
+    from evercrawl.store.partition import Birth
 
 NOTE: Final = "second-copy.json"
 """File in a partition's directory with the place of its second copy."""
@@ -76,8 +78,27 @@ def is_held(directory: Path, life: int) -> bool:
     return state is not None and state.whole and state.owner.incarnation >= life
 
 
+def is_copy(directory: Path, birth: Birth) -> bool:
+    """Whether a folder has the second copy of the partition that a birth is of: the copy has its secret, too.
+
+    Raises
+    ------
+    OSError, StoreError
+        It cannot be read.
+    """
+    if not (directory / STATE_FILE).is_file() or not isinstance(birth.share, Share):
+        return False
+    with contextlib.closing(RealDisk(directory, read_only=True)) as disk:
+        state, there = state_of(disk), read_birth(disk)
+    if state is None or there is None or (there.share, there.secret) != (birth.share, birth.secret):
+        return False
+    return (state.owner.cluster, state.owner.number) == (birth.share.cluster, birth.share.number)
+
+
 def distrust(directory: Path) -> None:
     """Mark the copy in a folder as incomplete, so that nobody opens it until it has caught up; skip a missing copy.
+
+    Whose copy it is has to be known: a folder that a file names may be anybody's.
 
     Raises
     ------
