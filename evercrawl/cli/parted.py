@@ -35,7 +35,13 @@ def is_parted(args: argparse.Namespace) -> bool:
     """Return whether a verb is about a partitioned crawl, and answered here."""
     if args.verb == "crawl" or not hasattr(args, "dir"):
         return False
-    return (_directory(args) / where.PARTED).is_file()
+    directory = _directory(args)
+    if not (directory / where.PARTED).is_file():
+        return False
+    from evercrawl.store.disk.plain import see_plain
+
+    see_plain(directory)  # each partition sees to its own alone
+    return True
 
 
 def _directory(args: argparse.Namespace) -> Path:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -17,7 +18,11 @@ from evercrawl.cli import warm
 from evercrawl.cli.main import main
 from evercrawl.cli.show.lines import size
 from evercrawl.cli.verbs import get, verify
+from evercrawl.config import Config, save
 from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.fetch.proxies import ProxyHealth
+from evercrawl.model.proxy_file import note_proxies
+from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
 
@@ -271,3 +276,12 @@ def test_a_site_that_is_not_known_is_named(crawled, tmp_path, capsys, words):
     said = capsys.readouterr().err.splitlines()[-1]
     assert said == "evercrawl: the crawl does not know nosuch.example; evercrawl top --sites lists those it knows best"
     assert not list(tmp_path.glob("file*"))
+
+
+def test_status_tells_of_proxies_in_json(tmp_path, capsys):
+    Partition(tmp_path, os.urandom, now=1e9).close()
+    save(Config(proxy="http://127.0.0.1:9"), tmp_path)
+    note_proxies(tmp_path, [ProxyHealth("http://127.0.0.1:9", 1, 2, 1e9, "refused")])
+    assert main(["status", "--dir", str(tmp_path), "--json"]) == 0
+    (health,) = json.loads(capsys.readouterr().out)["proxies"]
+    assert (health["proxy"], health["failed"], health["why"]) == ("http://127.0.0.1:9", 2, "refused")

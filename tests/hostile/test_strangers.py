@@ -5,6 +5,7 @@ import gzip
 import os
 import shutil
 import sqlite3
+import time
 from contextlib import closing
 
 import msgspec
@@ -13,6 +14,7 @@ import xxhash
 import zstandard
 
 from evercrawl.ask.status import status
+from evercrawl.ask.verify import beside
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl.repairing import settled
@@ -259,6 +261,42 @@ def test_no_database_computes_when_it_is_read(tmp_path, how):
         robots.put("http://a.test", row)
         assert robots.get("http://a.test") == row
     assert stored(path, "http://a.test") == (b"", 9e9)
+
+
+WRITTEN = {
+    "length of gigabytes": "CREATE INDEX i ON a (length(replace(hex(zeroblob(100000000 + length(x))), '00', 'ab')))",
+    "endless default": f"CREATE TABLE a (x TEXT, y CHECK ((SELECT count(*) FROM ({ENDLESS}))))",
+    "index of much": "CREATE INDEX i ON a (hex(zeroblob(1000000 + x)))",
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_no_database_computes_when_it_is_verified(crawl, how):
+    """The text of an index or a table can be another than the one by which its rows were made."""
+    name = "soft404.sqlite"
+    assert verify(crawl).wrong == []  # what is loaded for that is loaded
+    with closing(sqlite3.connect(crawl / name)) as file:
+        file.execute("CREATE TABLE a (x TEXT, y TEXT)")
+        file.execute("CREATE INDEX i ON a (x)")
+        file.executemany("INSERT INTO a VALUES (?, '')", [(str(number),) for number in range(1000)])
+        file.commit()
+        file.execute("PRAGMA writable_schema = 1")
+        file.execute("UPDATE sqlite_master SET sql = ? WHERE name = ?", (WRITTEN[how], WRITTEN[how].split()[2]))
+        file.commit()
+    began = time.process_time()
+    assert any(name in sentence for sentence in verify(crawl).wrong)
+    assert time.process_time() - began < 5
+
+
+def test_a_check_of_a_database_ends(crawl, monkeypatch):
+    with closing(sqlite3.connect(crawl / "robots.sqlite")) as file:
+        file.execute("CREATE TABLE a (x TEXT)")
+        file.execute("INSERT INTO a VALUES ('x')")
+        file.commit()
+    assert verify(crawl).wrong == []
+    monkeypatch.setattr(beside, "STEPS", 1)
+    monkeypatch.setattr(beside, "PIECES", 1)
+    assert any("robots.sqlite" in sentence for sentence in verify(crawl).wrong)
 
 
 @pytest.mark.parametrize("value", ["'zz'", "9e999", "-9e999", "9223372036854775807", "-1", "zeroblob(9)"])

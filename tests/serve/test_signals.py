@@ -265,6 +265,25 @@ def test_a_feed_is_subscribed_to_and_what_its_hub_signs_is_heard(tmp_path, publi
     assert stat.S_IMODE((tmp_path / FILE).stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"[" * 100_000, b'[{"a":' + b"[" * 100_000, b"{}", b"[1]", b"\xff", b"[{}]",
+        b'[{"url": 1, "name": "n", "secret": "s"}]',
+        b'[{"url": "u", "name": "n", "secret": "s", "next_at": "soon"}]',
+        b'[{"url": "u", "name": ["n"], "secret": "s"}]',
+    ],
+    ids=range(9),
+)  # fmt: skip
+def test_a_list_of_subscriptions_that_is_none_means_subscribing_again(tmp_path, text):
+    (tmp_path / FILE).write_bytes(text)
+    found = Subscriptions(tmp_path, "http://a.example/hub", lambda url, body, fields: SmallAnswer(404))
+    assert found.all == {}
+    found.want(["http://a.example/feed"])
+    found.turn(1e9)
+    assert len(Subscriptions(tmp_path, "", lambda *_: SmallAnswer(404)).all) == 1
+
+
 def test_a_lease_is_renewed_in_time_and_outlives_a_restart(tmp_path):
     sent = list[str]()
 

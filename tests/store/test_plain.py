@@ -8,7 +8,9 @@ import pytest
 from evercrawl.ask.status import status
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
+from evercrawl.cluster.birth import ClusterBirth, write_birth
 from evercrawl.errors import StoreError
+from evercrawl.parse.sites import site_rules
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock, holder, last_begun
 from evercrawl.store.disk.plain import see_plain
@@ -77,6 +79,54 @@ def test_every_verb_says_what_is_wrong(crawl, precious, capsys, verb, name):
     assert f"{name} is a symbolic link" in said
     assert len(said.strip().splitlines()) == 1
     assert precious.read_text() == "mine"
+
+
+@pytest.fixture
+def parted(tmp_path):
+    """A crawl in two partitions, of which one was begun."""
+    directory = tmp_path / "wide"
+    birth = ClusterBirth(1, "c", 2, "00" * 16, site_rules())
+    (directory / "part-1").mkdir(parents=True)
+    write_birth(directory, birth)
+    (directory / "crawl.toml").write_text("")
+    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
+    return directory
+
+
+def kept(folder):
+    return {str(path): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+VERBS = (
+    ["status"], ["pause"], ["exclude", "/x/"], ["set", "delay_s", "9"], ["forget", "http://a.example/", "--yes"],
+    ["verify"], ["top"], ["search", "word"], ["why", "http://a.example/"], ["export", "pages", "-o", "-"],
+    ["move", "1", "elsewhere"], ["crawl"], ["changes"], ["suspects"], ["reindex"], ["serve", "--port", "0"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["part-0", "crawl.toml", "part-1/archive"])
+def test_no_verb_follows_a_link_in_a_crawl_in_several_partitions(parted, crawl, precious, capsys, name):
+    put(parted, name).symlink_to(precious if name == "crawl.toml" else crawl)
+    before = kept(crawl)
+    for verb in VERBS:
+        assert main([*verb, "--dir", str(parted)]) != 0
+        assert f"{name} is a symbolic link" in capsys.readouterr().err
+    assert kept(crawl) == before
+    assert precious.read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", ["crawl.toml", "cluster.json", "part-1/lock"])
+def test_nor_waits_there_at_a_pipe(parted, capsys, name):
+    os.mkfifo(put(parted, name))
+    for verb in VERBS:
+        assert main([*verb, "--dir", str(parted)]) != 0
+        assert f"{name} is a pipe" in capsys.readouterr().err
+
+
+def test_partitions_are_named_by_a_link_to_their_directory(parted, tmp_path, capsys):
+    (tmp_path / "link").symlink_to(parted)
+    assert main(["orders", "--dir", str(tmp_path / "link")]) in (0, 2)
+    assert "symbolic link" not in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["lock", "crawl.json", "crawl.toml", "archive/x.warc.gz", "urls.log"])

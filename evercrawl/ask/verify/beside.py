@@ -18,6 +18,7 @@ from evercrawl.model.worth import quality_weight
 from evercrawl.model.worth.usage import USAGE_FILE, Tail
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
+from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgotten import load
 from evercrawl.store.forgotten_rows import TABLES, rows_left
 from evercrawl.store.partition import COPY, FILE, KEY
@@ -27,6 +28,10 @@ from evercrawl.store.repair.damage import Part
 _AGAIN: Final = "remove it, and the next run recreates it"
 _DATABASES: Final = ("robots.sqlite", "sitemaps.sqlite", "soft404.sqlite", "requisites.sqlite")
 _KEPT: Final = "restore it from a backup, or remove it"
+STEPS: Final = 100_000
+PIECES: Final = 1_000
+_PIECE_BYTES: Final = 1 << 13
+"""The steps that a check of a database may take, by its size; a sound one takes a hundredth of these."""
 _JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 
 
@@ -81,6 +86,9 @@ def _is_database(path: Path) -> bool:
         contextlib.suppress(sqlite3.Error),
         contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True)) as cache,
     ):
+        see_tables(cache)
+        steps = iter(range(PIECES + path.stat().st_size // _PIECE_BYTES))
+        cache.set_progress_handler(lambda: next(steps, None) is None, STEPS)  # whatever it computes, it ends
         return bool(cache.execute("PRAGMA integrity_check").fetchall() == [("ok",)])
     return False
 

@@ -7,6 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from evercrawl.ask.instants import iso
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.early import too_early
@@ -78,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
 def _fields(found: Status) -> dict[str, Any]:
     """Return the state as an object; times by host are written like all other times."""
     away = {"away": {host: iso(until) for host, until in found.away.items()}, "away_s": found.away}
-    return {**asdict(found), **_measures(found), **away, "running": found.running}
+    proxies = {"proxies": msgspec.to_builtins(found.proxies)}
+    return {**asdict(found), **_measures(found), **away, **proxies, "running": found.running}
 
 
 def _calibrate(directory: Path, plot: str | None, *, json_too: bool) -> int:

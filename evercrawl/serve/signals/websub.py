@@ -21,6 +21,9 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlencode
 
+import msgspec
+
+from evercrawl.decoding import json_of
 from evercrawl.fetch.small import SmallAnswer
 from evercrawl.parse.feed import is_feed, read_feed
 from evercrawl.parse.urls import normalise, origin
@@ -87,10 +90,9 @@ class Subscriptions:
         self._path, self._callback, self._request = directory / FILE, callback, request
         self.all: dict[str, Subscription] = {}
         try:
-            for fields in json.loads(self._path.read_text("utf-8")):
-                one = Subscription(**fields)
-                self.all[one.name] = one
-        except (OSError, ValueError, TypeError):
+            kept = json_of(self._path.read_bytes(), list[Subscription])
+            self.all = {one.name: one for one in kept}
+        except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             self.all = {}  # a damaged file only means subscribing again
 
     def want(self, urls: list[str]) -> None:
