@@ -13,6 +13,7 @@ from evercrawl.cluster.belonging import see_part
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
+from evercrawl.small_file import read_small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.partition import PARTED, is_id
 from evercrawl.store.post.ownership import Share, parts_wrong
@@ -159,8 +160,8 @@ def read_birth(directory: Path) -> ClusterBirth:
         It is damaged, or was written by a newer version.
     """
     try:
-        birth = json_of((directory / FILE).read_bytes(), ClusterBirth)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        birth = json_of(read_small(directory / FILE), ClusterBirth)
+    except (OSError, StoreError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(f"{directory / FILE} cannot be read ({error}); restore it from a copy") from error
     if birth.format > FORMAT:
         raise StoreError(f"{directory} was made by a newer evercrawl; upgrade evercrawl")

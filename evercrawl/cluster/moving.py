@@ -20,6 +20,7 @@ from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.transfer import check_goal, copy_part, finish, is_there, mark_left, prepare
 from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.small_file import read_small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import holder, lock_for_crawl
 
@@ -166,7 +167,7 @@ class FolderTransfer:
 def read_move(directory: Path) -> PartMove | None:
     """Return the latest order; None if there is none."""
     try:
-        return json_of((directory / FILE).read_bytes(), PartMove)
+        return json_of(read_small(directory / FILE), PartMove)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -19,6 +19,7 @@ from evercrawl.cluster.shares import written
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.small_file import read_small
 from evercrawl.store.backup import BACKUP_FILE, MOVING, CrawlFiles, CrawlFilesHere, bring
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
@@ -86,7 +87,7 @@ def _mark(directory: Path, number: int) -> list[str]:
 
 def _marker(goal: Path) -> list[str] | None:
     try:
-        return json_of((goal / MOVING).read_bytes(), list[str])
+        return json_of(read_small(goal / MOVING), list[str])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None
 

@@ -13,11 +13,14 @@ from evercrawl.config.settings import SETTINGS, Config, Setting, read
 from evercrawl.config.site_rules import SiteRules
 from evercrawl.config.targets import Target
 from evercrawl.config.values import Value
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.small_file import read_small
 
 _Found: TypeAlias = "dict[str, Value | tuple[Focus, ...] | tuple[SiteRules, ...] | tuple[Target, ...]]"
 
 FILE_NAME = "crawl.toml"
+MOST_BYTES = 8 << 20
+"""Of a file of settings."""
 _SECTION = re.compile(r"""\s*\[\s*([\w-]+)\s*\.\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*\]""")
 _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
 
@@ -98,9 +101,9 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
     import tomllib
 
     try:
-        text = file.read_text(encoding="utf-8")
+        text = read_small(file, MOST_BYTES).decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
         tables = tomllib.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, StoreError, UnicodeDecodeError) as error:
         raise ConfigError(f"cannot read {file}: {error}; name a TOML file in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(

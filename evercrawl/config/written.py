@@ -12,8 +12,9 @@ from evercrawl.config.focus import KINDS, Focus
 from evercrawl.config.secrets import write_private
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.site_rules import SiteRules
-from evercrawl.config.sources import FILE_NAME, load
+from evercrawl.config.sources import FILE_NAME, MOST_BYTES, load
 from evercrawl.config.targets import Target
+from evercrawl.small_file import read_small
 
 _BARE: Final = re.compile(r"(?<!\r)\n")
 
@@ -44,7 +45,7 @@ def amend(directory: Path, changed: Mapping[str, object]) -> bool:
     wanted = replace(now, **changed)  # type: ignore[arg-type]
     if wanted == now:
         return False
-    text = target.read_bytes().decode()
+    text = read_small(target, MOST_BYTES).decode()
     draft = target.with_suffix(".toml.new")
     write_private(draft, _amended(text, {name: getattr(wanted, name) for name in changed}).encode())
     assert load(draft) == wanted, "an amended file says what was asked, and all else as before"

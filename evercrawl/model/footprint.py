@@ -13,6 +13,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import NoRoomError
+from evercrawl.small_file import LIST_BYTES, read_small
 from evercrawl.store.disk.disk import Disk
 
 FOOTPRINT_FILE: Final = "memory.json"
@@ -124,6 +125,6 @@ def keep_footprint(disk: Disk, footprint: Footprint) -> None:
 def kept_footprint(directory: Path) -> Footprint | None:
     """Return the footprint that the crawl wrote last; None if there is none or the file is damaged."""
     try:
-        return json_of((directory / FOOTPRINT_FILE).read_bytes(), Footprint)
+        return json_of(read_small(directory / FOOTPRINT_FILE, LIST_BYTES), Footprint)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

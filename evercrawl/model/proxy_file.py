@@ -6,7 +6,9 @@ from typing import Final
 
 import msgspec
 
+from evercrawl.decoding import json_of
 from evercrawl.fetch.proxies import ProxyHealth
+from evercrawl.small_file import LIST_BYTES, read_small
 
 __all__ = ["PROXY_FILE", "note_proxies", "stored_proxies"]
 
@@ -22,6 +24,6 @@ def note_proxies(directory: Path, health: list[ProxyHealth]) -> None:
 def stored_proxies(directory: Path) -> list[ProxyHealth]:
     """Return the last reported state of a crawl's proxies; empty if it has none or none has failed."""
     try:
-        return msgspec.json.decode((directory / PROXY_FILE).read_bytes(), type=list[ProxyHealth])
+        return json_of(read_small(directory / PROXY_FILE, LIST_BYTES), list[ProxyHealth])
     except (OSError, msgspec.DecodeError):
         return []

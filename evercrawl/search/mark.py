@@ -14,6 +14,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.search.schema import VERSION
 from evercrawl.search.trouble import remedy
+from evercrawl.small_file import LIST_BYTES, read_small
 
 
 class Members:
@@ -78,7 +79,7 @@ def read(directory: Path) -> Mark:
     """
     path = directory / FILE
     try:
-        mark = json_of(path.read_bytes(), Mark)
+        mark = json_of(read_small(path, LIST_BYTES), Mark)
     except FileNotFoundError:
         return Mark()
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

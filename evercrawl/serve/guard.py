@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import hmac
 import os
 import secrets
@@ -14,10 +16,17 @@ from typing import Final
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evercrawl.config.secrets import write_private
 from evercrawl.errors import ConfigError
 from evercrawl.serve.problems import problem
+from evercrawl.small_file import read_small
+from evercrawl.store.disk.plain import read_piece
 
 TOKEN_FILE: Final = "serve-token"
+PLACE_FILE: Final = "serve-token.place"
+"""Says of which file the token was made."""
+_TOKEN_CHARS: Final = 32
+_PLACE_BYTES: Final = 64
 BODY_BYTES: Final = 64 << 10
 """Of a request; a longer one is refused."""
 PER_S: Final = 50.0
@@ -49,7 +58,8 @@ HEADERS: Final = {
 def token_of(directory: Path) -> str:
     """Return the token required for writes, stored in `directory` for its owner alone; created if missing.
 
-    If the directory is not writable, it is valid for this run only.
+    One that was not created in this place is replaced: whoever made a copy of the directory, or the directory itself,
+    may know it. If the directory is not writable, the token is valid for this run only.
 
     Raises
     ------
@@ -58,23 +68,35 @@ def token_of(directory: Path) -> str:
     """
     file = directory / TOKEN_FILE
     try:
-        fd = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-    except FileExistsError:
         about = file.lstat()
-        if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not file.is_file() or file.is_symlink():
-            raise ConfigError(
-                f"{file} can be read by others or is not yours; remove it, and it is created again"
-            ) from None
-        token = file.read_text(encoding="ascii", errors="replace").strip()
-        if len(token) < 32:
-            raise ConfigError(f"{file} holds no token; remove it, and it is created again") from None
-        return token
     except OSError:
-        return secrets.token_urlsafe(32)
-    token = secrets.token_urlsafe(32)
-    with os.fdopen(fd, "w", encoding="ascii") as out:
-        out.write(token + "\n")
+        return _created(directory)
+    if about.st_uid != os.geteuid() or about.st_mode & 0o077 or not file.is_file() or file.is_symlink():
+        raise ConfigError(f"{file} can be read by others or is not yours; remove it, and it is created again")
+    token = read_small(file).decode("ascii", "replace").strip()
+    if len(token) < _TOKEN_CHARS:
+        raise ConfigError(f"{file} holds no token; remove it, and it is created again")
+    if not hmac.compare_digest(read_piece(directory / PLACE_FILE, 0, _PLACE_BYTES), _place(file, token)):
+        return _created(directory)
     return token
+
+
+def _created(directory: Path) -> str:
+    """Return a new token, stored if that is possible."""
+    file, token = directory / TOKEN_FILE, secrets.token_urlsafe(32)
+    with contextlib.suppress(OSError):
+        write_private(file, token.encode() + b"\n")
+        write_private(directory / PLACE_FILE, _place(file, token))
+    return token
+
+
+def _place(file: Path, token: str) -> bytes:
+    """Return what only a file that was made here has: its number on the disk, and the instant of its last change.
+
+    No copy has these, and whoever sends one does not know what they will be.
+    """
+    about = file.lstat()
+    return hashlib.sha256(f"{token} {about.st_ino} {about.st_ctime_ns}".encode()).hexdigest().encode()
 
 
 class RequestGuard:

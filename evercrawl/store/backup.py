@@ -20,6 +20,7 @@ import msgspec
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.small_file import small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
@@ -188,7 +189,7 @@ def _check(originals: CrawlFiles, where: str, target: Path) -> None:
 def _id(originals: CrawlFiles) -> str:
     for name in (FILE, COPY):
         with contextlib.suppress(KeyError, msgspec.MsgspecError, UnicodeDecodeError):
-            return str(json_of(originals.read(name, 0, originals.size(name)), dict[str, object])["id"])
+            return str(json_of(small(originals, name), dict[str, object])["id"])
     return ""
 
 

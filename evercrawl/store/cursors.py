@@ -10,6 +10,7 @@ import xxhash
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import read_small
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "webhooks.json"
@@ -84,7 +85,7 @@ class Cursors:
 
     def _read(self) -> dict[str, int]:
         try:
-            return json_of(self._path.read_bytes(), dict[str, int])
+            return json_of(read_small(self._path), dict[str, int])
         except FileNotFoundError:
             return {}
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -14,6 +14,7 @@ import msgspec
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import read_small
 from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgotten import Forgotten
 
@@ -83,5 +84,5 @@ def _hasher(directory: Path) -> Hasher | None:
     """Return a hasher for keys of URLs; None if no file has the secret."""
     for name in _BIRTH:
         with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError, ValueError, KeyError):
-            return Hasher(bytes.fromhex(str(json_of((directory / name).read_bytes(), dict[str, object])["secret"])))
+            return Hasher(bytes.fromhex(str(json_of(read_small(directory / name), dict[str, object])["secret"])))
     return None

@@ -19,6 +19,7 @@ import msgspec
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
+from evercrawl.small_file import read_small, small
 from evercrawl.store import folding, forgetting, forgotten
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
@@ -172,12 +173,12 @@ def crawl_id(directory: Path) -> str:
 
     Every crawl has its own id, including one that replaced a removed crawl.
     """
-    return _id_in(lambda name: (directory / name).read_bytes())
+    return _id_in(lambda name: read_small(directory / name))
 
 
 def birth_id(disk: Disk) -> str:
     """Return the id of the crawl on a disk; "" if it cannot be read."""
-    return _id_in(lambda name: disk.read(name, 0, disk.size(name)))
+    return _id_in(lambda name: small(disk, name))
 
 
 def _id_in(read: Callable[[str], bytes]) -> str:
@@ -279,7 +280,7 @@ class Partition:
         secret: bytes | None,
         share: Share | None,
     ) -> Birth:
-        data = self.disk.read(FILE, 0, self.disk.size(FILE))
+        data = small(self.disk, FILE)
         lost = not data and bool(self.disk.names("journal-"))  # this file is written before all others
         self.new = not data and not lost
         if data or lost:
@@ -297,7 +298,7 @@ class Partition:
 
     def _known_birth(self, data: bytes, writable: bool) -> Birth:
         """Return the content of the file, or of its copy if the file is damaged or lost."""
-        copy = self.disk.read(COPY, 0, self.disk.size(COPY))
+        copy = small(self.disk, COPY)
         try:
             birth = json_of(data, Birth)
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

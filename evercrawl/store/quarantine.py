@@ -18,6 +18,7 @@ import msgspec
 from evercrawl import __version__
 from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError, NoRoomError
+from evercrawl.small_file import LIST_BYTES, small
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -158,7 +159,7 @@ def set_aside(disk: Disk) -> dict[str, str]:
 def _read(disk: Disk) -> dict[str, Faults]:
     """Return the stored list; {} if it is missing, damaged, or of another version."""
     try:
-        kept = json_of(disk.read(QUARANTINE_FILE, 0, disk.size(QUARANTINE_FILE)), _Kept)
+        kept = json_of(small(disk, QUARANTINE_FILE, LIST_BYTES), _Kept)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return {}
     return kept.urls if kept.version == __version__ else {}

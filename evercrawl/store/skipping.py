@@ -17,6 +17,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import NoRoomError, StoreError
+from evercrawl.small_file import LIST_BYTES, small
 from evercrawl.store.journal.events import Found, Noted, Obeyed, Visit
 from evercrawl.store.quarantine import ERROR_LOG, MOST_LOG_BYTES
 
@@ -60,7 +61,7 @@ class SkippedEvents:
         self._disk, self._writable = disk, writable
         self.why: dict[int, str] = {}
         with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            data = disk.read(SKIPPED_FILE, 0, disk.size(SKIPPED_FILE))
+            data = small(disk, SKIPPED_FILE, LIST_BYTES)
             self.why = json_of(data, dict[int, str])
 
     def reduced(self, event: Event, number: int) -> Event:

@@ -6,7 +6,8 @@ import os
 import shutil
 import sqlite3
 import time
-from contextlib import closing
+import tracemalloc
+from contextlib import closing, suppress
 
 import msgspec
 import pytest
@@ -16,6 +17,9 @@ import zstandard
 from evercrawl.ask.status import status
 from evercrawl.ask.verify import beside
 from evercrawl.ask.verify.verify import verify
+from evercrawl.cli.main import main
+from evercrawl.cluster.birth import read_birth as cluster_birth
+from evercrawl.cluster.moving import read_move
 from evercrawl.config import Config
 from evercrawl.crawl.repairing import settled
 from evercrawl.crawl.session import crawl as run_crawl
@@ -23,6 +27,8 @@ from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.rules.robots_file import RobotsFile, RobotsRow, stored, unreachable
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.progress import Limits
+from evercrawl.serve.guard import token_of
+from evercrawl.serve.signals.websub import Subscriptions
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.warc_read import walk
@@ -31,7 +37,8 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgetting import PLAN, Blank, Patch, carry_out, new_plan, write_plan
 from evercrawl.store.journal.frame import Frame, Press
-from evercrawl.store.partition import FILE, Birth, Partition
+from evercrawl.store.keeper.folder import is_held, noted_place
+from evercrawl.store.partition import FILE, Birth, Partition, crawl_id
 from evercrawl.store.repair.kept import keep_bytes, move_away, patch
 
 OUTSIDE = (
@@ -163,6 +170,55 @@ def test_values_however_deep_are_told_or_passed_over(crawl, name, text):
     (crawl / name).write_bytes(text)
     for ask in (status, verify, opened):
         assert told(ask, crawl)
+
+
+SPARSE_BYTES = 400 << 20
+SMALL = (
+    "crawl.json", "crawl-copy.json", "crawl.toml", "quarantine.json", "skipped.json", "policy.json", "memory.json",
+    "proxies.json", "cookies.json", "names.cache",
+)  # fmt: skip
+
+
+@pytest.fixture
+def bounded(crawl):
+    """See that what a test does never takes as much memory as a file has."""
+    verify(crawl)  # what is loaded for that is loaded
+    tracemalloc.start()
+    yield
+    peak_bytes = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak_bytes < SPARSE_BYTES
+
+
+def test_no_file_is_read_whole_whatever_its_size(crawl, bounded, capsys):
+    asked = (status, verify, opened, crawl_id)
+    for name in SMALL:
+        before = (crawl / name).read_bytes() if (crawl / name).exists() else None
+        with (crawl / name).open("wb") as file:
+            file.truncate(SPARSE_BYTES)
+        for ask in asked:
+            with suppress(EvercrawlError):
+                ask(crawl)
+        assert main(["status", "--dir", str(crawl)]) in (0, 2, 3)
+        (crawl / name).unlink()
+        if before is not None:
+            (crawl / name).write_bytes(before)
+    assert "than the" in capsys.readouterr().err
+
+
+def test_nor_is_one_of_partitions_subscriptions_or_copies(tmp_path, bounded):
+    for name, read in {
+        "cluster.json": cluster_birth, "subscriptions.json": lambda directory: Subscriptions(directory, "", str),
+        "serve-token": token_of, "keeper.json": lambda directory: is_held(directory, 1),
+        "second-copy.json": lambda directory: noted_place(RealDisk(directory)), "move.json": read_move,
+    }.items():  # fmt: skip
+        with (tmp_path / name).open("wb") as file:
+            file.truncate(SPARSE_BYTES)
+        (tmp_path / name).chmod(0o600)
+        with suppress(EvercrawlError):
+            assert not read(tmp_path)
+            assert name in ("keeper.json",)
+        (tmp_path / name).unlink()
 
 
 def opened(directory):

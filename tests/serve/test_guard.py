@@ -1,11 +1,14 @@
 """Who may ask for what."""
 
+import os
+import shutil
+
 import pytest
 from starlette.testclient import TestClient
 
 from evercrawl.errors import ConfigError
 from evercrawl.serve.app import app
-from evercrawl.serve.guard import BODY_BYTES, BURST, TOKEN_FILE, token_of
+from evercrawl.serve.guard import BODY_BYTES, BURST, PLACE_FILE, TOKEN_FILE, token_of
 
 TOKEN = "t" * 40
 
@@ -70,6 +73,37 @@ def test_the_token_is_the_owners_alone_and_lasts(tmp_path):
     file.symlink_to("/etc/hostname")
     with pytest.raises(ConfigError, match="can be read by others"):
         token_of(tmp_path)
+
+
+def test_a_token_that_came_with_the_directory_is_not_taken(tmp_path):
+    """However it came: as files alone, with all times and modes, or with a file that says that it was made there."""
+    made = tmp_path / "made"
+    made.mkdir()
+    token = token_of(made)
+    for how, copy in {"cp": shutil.copy, "tar": shutil.copy2}.items():
+        came = tmp_path / how
+        came.mkdir()
+        for name in (TOKEN_FILE, PLACE_FILE):
+            copy(made / name, came / name)
+            os.utime(came / name, ns=((made / name).stat().st_atime_ns, (made / name).stat().st_mtime_ns))
+        assert token_of(came) != token
+        assert token_of(came) == token_of(came)
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    shutil.copy2(made / TOKEN_FILE, alone)
+    assert token_of(alone) not in (token, "")
+    (alone / PLACE_FILE).unlink()
+    (alone / PLACE_FILE).symlink_to(made / PLACE_FILE)
+    assert token_of(alone) == token_of(alone)
+    assert token_of(made) == token
+
+
+def test_a_token_outlives_that_its_directory_is_renamed(tmp_path):
+    (tmp_path / "a").mkdir()
+    token = token_of(tmp_path / "a")
+    (tmp_path / "a").rename(tmp_path / "b")
+    (tmp_path / "b" / "journal").write_text("more")
+    assert token_of(tmp_path / "b") == token
 
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])

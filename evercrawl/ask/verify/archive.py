@@ -10,6 +10,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.answers import exchange_of
 from evercrawl.parse.urls import hostname
+from evercrawl.small_file import LIST_BYTES, small
 from evercrawl.store.archive.answer import Stored, is_answer, is_dom, stored
 from evercrawl.store.archive.archive import COVERED, FOLDER
 from evercrawl.store.archive.cdxj import Capture, capture_of, index_name, lines
@@ -261,7 +262,7 @@ class ArchiveCheck:
 
     def _covered(self) -> int:
         """Return the number of bytes of the segment that its index covers, as recorded."""
-        data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
+        data = small(self._disk, COVERED, LIST_BYTES)
         try:
             return json_of(data, dict[int, int]).get(self._segment, 0) if data else 0
         except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -12,10 +12,12 @@ import msgspec
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.decoding import json_of
+from evercrawl.errors import StoreError
 from evercrawl.fetch.names.cache import NAMES_FILE, is_whole
 from evercrawl.model.policy import lessons_file
 from evercrawl.model.worth import quality_weight
 from evercrawl.model.worth.usage import USAGE_FILE, Tail
+from evercrawl.small_file import LIST_BYTES, read_small, small
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.tables import see_tables
@@ -37,10 +39,10 @@ _JSON: Final = ("policy.json", "memory.json", "quarantine.json", "cookies.json")
 
 def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
     """Check each of these files, in a directory in which no crawl runs."""
-    if disk.read(FILE, 0, disk.size(FILE)) != disk.read(COPY, 0, disk.size(COPY)):
+    if small(disk, FILE) != small(disk, COPY):
         found.mends.append(f"{COPY} differs from {FILE}; the next start rewrites it")
     birth = read_birth(disk)
-    if birth is not None and disk.read(KEY, 0, disk.size(KEY)) != birth.secret.encode():
+    if birth is not None and small(disk, KEY) != birth.secret.encode():
         found.mends.append(f"{KEY} does not match {FILE}; the next start rewrites it")
     for name, sound in _checks(directory, disk).items():
         if (directory / name).is_file():
@@ -95,8 +97,8 @@ def _is_database(path: Path) -> bool:
 
 def _is_json(path: Path) -> bool:
     try:
-        json_of(path.read_bytes())
-    except (msgspec.MsgspecError, UnicodeDecodeError):
+        json_of(read_small(path, LIST_BYTES))
+    except (StoreError, msgspec.MsgspecError, UnicodeDecodeError):
         return False
     return True
 

@@ -23,6 +23,7 @@ from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.model.stored.derived.kinds import brings_version
 from evercrawl.parse.sites import found_site, site_rules
+from evercrawl.small_file import read_small
 from evercrawl.store import keeping
 from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.pointer import Pointer
@@ -69,7 +70,7 @@ def due(directory: Path, config: Config, now: float) -> bool:
         return False
     try:
         passed_s = now - (directory / STAMP).stat().st_mtime
-        by = (directory / STAMP).read_bytes()
+        by = read_small(directory / STAMP)
     except OSError:
         return True
     if by != _stamp(config):

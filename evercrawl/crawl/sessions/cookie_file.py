@@ -10,6 +10,7 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.fetch.cookies import Cookie, CookieJar
 from evercrawl.parse.sites import registrable
+from evercrawl.small_file import LIST_BYTES, small
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk
@@ -25,7 +26,7 @@ class _Kept(msgspec.Struct):
 
 def read_cookies(disk: Disk, say: Callable[[str], None] = lambda _: None) -> CookieJar:
     """Return the cookies of a crawl directory; if the file is damaged, return none and report it."""
-    data = disk.read(COOKIE_FILE, 0, disk.size(COOKIE_FILE))
+    data = small(disk, COOKIE_FILE, LIST_BYTES)
     if not data:
         return CookieJar(registrable)
     try:

@@ -12,6 +12,8 @@ import msgspec
 import xxhash
 
 from evercrawl.decoding import msgpack_of
+from evercrawl.errors import StoreError
+from evercrawl.small_file import read_small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +24,7 @@ NAMES_FILE: Final = "names.cache"
 LEAST_S: Final = 60.0
 MOST_S: Final = 86_400.0
 _MOST_NAMES: Final = 1 << 16
+_MOST_BYTES: Final = 256 << 20
 _MOST_DOMAINS: Final = 1 << 14
 _MAGIC: Final = b"evercrawl names 1\n"
 _A_BUCKET: Final = 8  # names that share a piece of text
@@ -223,12 +226,12 @@ def _read(path: Path) -> _Kept | None:
     """Return the content of a file; None if there is none or it is damaged."""
     head = len(_MAGIC)
     try:
-        data = path.read_bytes()
+        data = read_small(path, _MOST_BYTES)
         body = data[head + 8 :]
         if not data.startswith(_MAGIC) or data[head : head + 8] != xxhash.xxh3_64_digest(body):
             return None
         kept = msgpack_of(body, _Kept)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, StoreError, msgspec.DecodeError):
         return None
     return kept if all(map(_sound, kept.names.values())) else None
 

@@ -14,6 +14,7 @@ from evercrawl.config.owned import parted, same
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, NoRoomError
 from evercrawl.model.policy.policies import policy_of
+from evercrawl.small_file import LIST_BYTES, read_small
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
 
@@ -114,6 +115,6 @@ def stored(directory: Path, config: Config) -> Config:
 
 def _noted(directory: Path) -> Followed | None:
     try:
-        return json_of((directory / FOLLOWED_FILE).read_bytes(), Followed)
+        return json_of(read_small(directory / FOLLOWED_FILE, LIST_BYTES), Followed)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return None

@@ -27,6 +27,7 @@ from evercrawl.decoding import json_of
 from evercrawl.fetch.small import SmallAnswer
 from evercrawl.parse.feed import is_feed, read_feed
 from evercrawl.parse.urls import normalise, origin
+from evercrawl.small_file import LIST_BYTES, read_small
 
 FILE: Final = "subscriptions.json"
 LEASE_S: Final = 10 * 86_400
@@ -90,7 +91,7 @@ class Subscriptions:
         self._path, self._callback, self._request = directory / FILE, callback, request
         self.all: dict[str, Subscription] = {}
         try:
-            kept = json_of(self._path.read_bytes(), list[Subscription])
+            kept = json_of(read_small(self._path, LIST_BYTES), list[Subscription])
             self.all = {one.name: one for one in kept}
         except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
             self.all = {}  # a damaged file only means subscribing again

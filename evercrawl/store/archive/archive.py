@@ -7,6 +7,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import LIST_BYTES, small
 from evercrawl.store.archive.answer import Stored, is_answer, stored
 from evercrawl.store.archive.cdxj import REVISIT, SEGMENT_SUFFIX, Capture, index_name, index_segment, lines, media_type
 from evercrawl.store.archive.member import unpack
@@ -153,7 +154,7 @@ class Archive:
 
     def _covered(self) -> dict[int, int]:
         """Return how many bytes of each segment its index covers."""
-        data = self._disk.read(COVERED, 0, self._disk.size(COVERED))
+        data = small(self._disk, COVERED, LIST_BYTES)
         try:
             return json_of(data, dict[int, int]) if data else {}
         except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -14,6 +14,7 @@ import xxhash
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import small
 from evercrawl.store import orders, signals
 from evercrawl.store.journal.segment import segment_name
 from evercrawl.store.journal.tail import find_end
@@ -67,7 +68,7 @@ def state_of(disk: Disk) -> CopyState | None:
     StoreError
         The state cannot be read.
     """
-    data = disk.read(STATE_FILE, 0, disk.size(STATE_FILE))
+    data = small(disk, STATE_FILE)
     try:
         return json_of(data, CopyState) if data else None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -12,6 +12,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.copy import STATE_FILE, state_of, write_state
 from evercrawl.store.post.ownership import Share
@@ -30,14 +31,14 @@ NOTE: Final = "second-copy.json"
 def note_place(disk: Disk, place: str) -> None:
     """Record the place of the second copy in a partition's directory: a path, or a description."""
     data = msgspec.json.encode(place)
-    if disk.read(NOTE, 0, disk.size(NOTE)) != data:
+    if small(disk, NOTE) != data:
         disk.replace(NOTE, [data])
 
 
 def noted_place(disk: Disk) -> str:
     """Return the recorded place of a partition's second copy; "" if there never was one."""
     try:
-        return json_of(disk.read(NOTE, 0, disk.size(NOTE)), str)
+        return json_of(small(disk, NOTE), str)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return ""
 

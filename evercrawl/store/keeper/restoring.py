@@ -14,6 +14,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.small_file import small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of, write_state
@@ -52,7 +53,7 @@ def line_of(disk: Disk) -> int:
     StoreError
         The file with that number is damaged.
     """
-    data = disk.read(LINE_FILE, 0, disk.size(LINE_FILE))
+    data = small(disk, LINE_FILE)
     try:
         return json_of(data, int) if data else 0
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:

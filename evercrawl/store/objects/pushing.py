@@ -15,6 +15,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import LIST_BYTES, read_small
 from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX, index_name
 from evercrawl.store.disk.whole import atomic_file
@@ -114,7 +115,7 @@ def _state(path: Path) -> tuple[int, int]:
 
 def _noted(directory: Path) -> _Noted:
     try:
-        return json_of((directory / LEDGER).read_bytes(), _Noted)
+        return json_of(read_small(directory / LEDGER, LIST_BYTES), _Noted)
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
         return {}  # then everything is copied again
 

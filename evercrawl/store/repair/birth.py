@@ -9,6 +9,7 @@ import msgspec
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.small_file import small
 from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
 from evercrawl.store.journal.events import Switched
 from evercrawl.store.journal.journal import Journal
@@ -23,7 +24,7 @@ def read_birth(disk: Disk) -> Birth | None:
     """Return the content of one of the two files; None if neither can be read."""
     for name in (FILE, COPY):
         try:
-            return json_of(disk.read(name, 0, disk.size(name)), Birth)
+            return json_of(small(disk, name), Birth)
         except (msgspec.MsgspecError, UnicodeDecodeError):
             continue
     return None
