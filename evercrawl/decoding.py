@@ -33,7 +33,7 @@ def json_of(data: bytes | str, kind: Any = Any) -> Any:
     {'a': [1]}
     >>> json_of(b"[" * 100_000)
     Traceback (most recent call last):
-    msgspec.DecodeError: its values lie too deep in each other
+    msgspec.DecodeError: its values are nested too deeply
     """
     try:
         return msgspec.json.decode(data, type=kind)
@@ -63,4 +63,4 @@ def msgpack_of(data: bytes | memoryview, kind: Any = Any) -> Any:
         raise msgspec.DecodeError(str(error)) from None
 
 
-_DEEP = "its values lie too deep in each other"
+_DEEP = "its values are nested too deeply"

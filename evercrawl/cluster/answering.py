@@ -71,7 +71,7 @@ class PartAnswering:
             asked = msgspec.msgpack.decode(question.parameters, type=VerbAsked)
             words = asked.words
             if not words or words[0] not in VERBS:
-                return PartAnswered(question.id, b"", "that is no question to a partition of another machine")
+                return PartAnswered(question.id, b"", "this question cannot be asked of a partition on another machine")
             code, out, err = await self._run(
                 ["evercrawl", words[0], "--dir", str(self._directory), *words[1:]], asked.given
             )

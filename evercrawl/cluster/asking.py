@@ -44,13 +44,13 @@ class AskedParts:
         if sentence := self._hung(number):
             return PartsAnswer(b"", sentence)
         if sum(other == number for other, _ in self._waiting.values()) >= OF_ONE:
-            return PartsAnswer(b"", f"{OF_ONE} questions to it are under way; ask again")
+            return PartsAnswer(b"", f"{OF_ONE} questions to it are pending; ask again")
         asked = next(self._ids)
         answer: asyncio.Future[PartsAnswer] = asyncio.get_running_loop().create_future()
         self._waiting[asked] = number, answer
         try:
             if not self._say(number, PartQuestion(asked, name, parameters, patience_s)):
-                return PartsAnswer(b"", "its process does not run now")
+                return PartsAnswer(b"", "its process is not running")
             async with asyncio.timeout(patience_s):
                 return await answer
         except TimeoutError:
@@ -70,7 +70,7 @@ class AskedParts:
         """Answer all pending questions to a process that has ended."""
         for other, answer in self._waiting.values():
             if other == number and not answer.done():
-                answer.set_result(PartsAnswer(b"", "its process ended while it was asked"))
+                answer.set_result(PartsAnswer(b"", "its process ended before it answered"))
 
 
 class PartsLine:
@@ -120,7 +120,7 @@ class PartsLine:
             if not welcome(peer_uid(writer.get_extra_info("socket"))):
                 return
             if len(self._tasks) >= MOST:
-                writer.write(message(PartsAnswer(b"", f"{MOST} questions are under way; ask again")))
+                writer.write(message(PartsAnswer(b"", f"{MOST} questions are pending; ask again")))
                 return
             self._tasks.add(task)
             async with asyncio.timeout(_ASKING_S):
@@ -136,7 +136,7 @@ class PartsLine:
         except (OSError, msgspec.MsgspecError, TimeoutError, asyncio.IncompleteReadError):
             pass  # the client has disconnected, or is not one of ours
         except asyncio.CancelledError:
-            writer.write(message(PartsAnswer(b"", "the crawl ended while it was asked")))
+            writer.write(message(PartsAnswer(b"", "the crawl ended before it answered")))
         finally:
             self._tasks.discard(task)
             writer.close()

@@ -245,7 +245,7 @@ def check_settings(config: Config, directory: Path, parts: int | None, *, machin
             f"evercrawl changes --dir {directory}"
         )
     if config.durable == "keeper" and not machines and not (config.keeper_dir and Path(config.keeper_dir).is_dir()):
-        what = f"{config.keeper_dir} is no folder" if config.keeper_dir else "keeper_dir is not set"
+        what = f"{config.keeper_dir} is not a folder" if config.keeper_dir else "keeper_dir is not set"
         raise ConfigError(f"durable = keeper needs a folder on another disk, and {what}; give --keeper-dir FOLDER")
     policy = policy_of(config.policy, config.policy_options)
     if isinstance(policy, Plans):

@@ -362,7 +362,7 @@ class Coordinator:
         part.again_s = AGAIN_S if lasted else min(2 * part.again_s, AGAIN_MOST_S)
         part.again_at = time.monotonic() + part.again_s
         if not part.ended and not self._reason:
-            self._tell(f"partition {part.number} was killed ({how}); it is begun again")
+            self._tell(f"partition {part.number} was killed ({how}); it is restarted")
 
     async def _listen(self, part: _Part, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:
@@ -401,7 +401,7 @@ class Coordinator:
         elif isinstance(frame, PartEnded):
             part.ended = True
             if frame.error and (frame.again or (frame.lost and self._copies.lost(part.number))):
-                self._tell(f"partition {part.number}: {frame.error}; it is begun again")
+                self._tell(f"partition {part.number}: {frame.error}; it is restarted")
             elif frame.error:
                 self._error = f"partition {part.number}: {frame.error}"
 

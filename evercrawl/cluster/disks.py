@@ -73,7 +73,7 @@ def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
                 new.unlink()
         return PartDisk(file.read_text(encoding="ascii"), root, cpus)
     except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{root} cannot have partitions ({error})") from error
+        raise StoreError(f"{root} cannot store partitions ({error})") from error
 
 
 def disk_or_why(directory: Path, crawl: str, cpus: float) -> PartDisk | str:

@@ -363,7 +363,7 @@ class PartMoves:
         try:
             _write(self._directory, moved)
         except StoreError as error:  # such as a full disk; the caller sees that the order is gone
-            self._tell(f"what became of the move of partition {moved.number} cannot be written down: {error}")
+            self._tell(f"the result of moving partition {moved.number} cannot be saved: {error}")
             with contextlib.suppress(OSError):
                 (self._directory / FILE).unlink(missing_ok=True)
             self._over = self._over or (self._directory / FILE).exists()

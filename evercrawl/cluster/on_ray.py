@@ -138,8 +138,8 @@ class RayLauncher:
             self._see()
         if not self._disks:
             why = "; ".join(self.troubles.values()) or "none answered"
-            raise ConfigError(f"no machine of the cluster can have partitions: {why}")
-        if part_directory(self._directory, 0).is_dir():  # it was begun on this machine alone
+            raise ConfigError(f"no machine of the cluster can store partitions: {why}")
+        if part_directory(self._directory, 0).is_dir():  # the crawl was started on this machine alone
             places = [disk_here(self._directory, self._birth.id).id] * self._birth.parts
         else:
             places = shared_out(self._birth.parts, {disk.id: disk.cpus for disk in self._disks.values()})
@@ -152,20 +152,20 @@ class RayLauncher:
         if self._node_of(number) is not None:
             return ""
         return (
-            f"partition {number} waits for the machine whose disk it is on ({self._birth.places[number]}); "
-            f"{len(self._alive)} machines are there"
+            f"partition {number} waits for the machine with its disk ({self._birth.places[number]}); "
+            f"{len(self._alive)} machines are reachable"
         )
 
     def directory(self, number: int) -> Path:
         """Return the crawl directory of a partition, on its machine."""
         node = self._node_of(number)
-        assert node is not None, "it is asked first whether its machine is there"
+        assert node is not None, "callers check first that its machine is reachable"
         return self._disks[node].part(number)
 
     def launch(self, plan: PartPlan) -> PartProcess:
         """Start a process on the machine of a partition."""
         node = self._node_of(plan.share.number)
-        assert node is not None, "it is asked first whether its machine is there"
+        assert node is not None, "callers check first that its machine is reachable"
         return _RayProcess(self._ray, self._hub, node, plan.incarnation, PartActor, plan)
 
     def disks(self) -> dict[str, PartDisk]:

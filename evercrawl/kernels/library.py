@@ -24,7 +24,7 @@ from evercrawl.kernels.cache import VARIABLE, jit
 
 FAILED: Final = "compiling ahead of time failed, so each process compiles its inner loops anew ({module}: {why})"
 NO_COMPILER: Final = (
-    "the inner loops have to be compiled, for this installation brings none that serve here: "
+    "the inner loops must be compiled, because this installation has none that can be used here: "
     "pip install 'evercrawl[jit]'"
 )
 

@@ -218,8 +218,8 @@ class _Copying:
                 self._anew, self._files = True, set[str]()
             else:
                 raise StoreError(
-                    f"things are being forgotten in {self._from} all the time, and {self._to} may still have some of "
-                    "them; make the backup again when that is over"
+                    f"data is being forgotten in {self._from} continually, so {self._to} may still have some of "
+                    "it; repeat the backup when that is over"
                 )
             self._end(before)
             self._forget()

@@ -108,7 +108,7 @@ class OrderFile:
         except OSError:
             return ""
         if not stat.S_ISREG(about.st_mode):
-            return f"{self._path} is no plain file; orders are not read until it is removed"
+            return f"{self._path} is not a regular file; orders are not read until it is removed"
         if about.st_uid not in (os.geteuid(), 0):
             return f"{self._path} belongs to user {about.st_uid}; orders are not read until it is given back or removed"
         if about.st_mode & _OTHERS_WRITE:
@@ -147,7 +147,7 @@ def line_of(order: CrawlOrder) -> bytes:
     """
     line = msgspec.json.encode(order) + b"\n"
     if len(line) > LINE_BYTES:
-        raise ConfigError(f"the order has {len(line)} bytes and may have {LINE_BYTES}; give it in several")
+        raise ConfigError(f"the order has {len(line)} bytes, and at most {LINE_BYTES} are allowed; split it")
     return line
 
 

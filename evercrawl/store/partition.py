@@ -110,7 +110,7 @@ class Birth(msgspec.Struct):
     def __post_init__(self) -> None:
         """Check the secret, the share, the time, and the id, which is part of file names."""
         if self.format <= SHARED_FORMAT and len(bytes.fromhex(self.secret)) != (SECRET_BYTES if self.format > 1 else 0):
-            raise ValueError("its secret is not one")
+            raise ValueError("its secret is invalid")
         if (self.format == SHARED_FORMAT) != isinstance(self.share, Share):
             raise ValueError("it does not say which partition it is")
         if not is_id(self.id) or not abs(self.made_at) < _LATEST_S:
@@ -269,7 +269,7 @@ class Partition:
             message = f"{self.directory} {forgetting.UNFINISHED}"
             raise StoreError(f"{message}; finish that with: evercrawl forget --finish --dir {self.directory}")
         forgetting.carry_out(self.directory, self.disk)
-        self.repairs.append("what the crawl was told to forget was forgotten to the end")
+        self.repairs.append("an interrupted forgetting was completed")
 
     def _born(
         self,
@@ -307,7 +307,7 @@ class Partition:
             except (msgspec.MsgspecError, UnicodeDecodeError):
                 what = f"damaged: {error}" if data else "lost, and a journal is there"
                 raise StoreError(f"{self.directory / FILE} is {what}; restore it from a copy") from error
-            self.repairs.append(f"{FILE} was {'damaged' if data else 'lost'}; {COPY} says what it said")
+            self.repairs.append(f"{FILE} was {'damaged' if data else 'lost'}; it was read from {COPY}")
             data = copy
         if birth.format > SHARED_FORMAT:
             raise StoreError(
@@ -333,7 +333,7 @@ class Partition:
                 "restore the journal-* files from a copy, or start a new crawl in another directory"
             )
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
-            self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded anew")
+            self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded again")
             self._lost_end = True
             if writable:  # once the journal has grown past it again, it would seem to fit
                 self.disk.remove(loaded.name)
@@ -347,7 +347,7 @@ class Partition:
         except StoreError as error:
             if loaded is None:
                 raise
-            self.repairs.append(f"{error}; made again from the journal")
+            self.repairs.append(f"{error}; rebuilt from the journal")
             self._fold_on(None, writable, fold_all, now)
         if writable:
             self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back

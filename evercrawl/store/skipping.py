@@ -90,7 +90,7 @@ class SkippedEvents:
         self.why[failed.number] = why
         if self._writable:
             self._keep(failed, error, now)
-        return f"event {failed.number} of the journal is set aside, on which evercrawl fails ({why}); see {ERROR_LOG}"
+        return f"event {failed.number} of the journal is set aside: evercrawl fails on it ({why}); see {ERROR_LOG}"
 
     def _keep(self, failed: UnfoldedError, error: BaseException, now: float) -> None:
         at = datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds")

@@ -266,7 +266,7 @@ class State:
         firsts: Ints = np.flatnonzero(numbers > before)  # a site's name is mostly a part of its first host's
         named = sites.count(b"\n")
         if len(firsts) != named:
-            raise ValueError(f"hosts are of {len(firsts)} sites, and {named} are named")
+            raise ValueError(f"hosts belong to {len(firsts)} sites, but {named} are named")
         self.sites.load(sites, firsts)
         if known:
             return True

@@ -93,7 +93,7 @@ def test_what_the_next_start_would_mend_is_told(made):
     with next(made.directory.glob("journal-*")).open("ab") as journal:
         journal.write(b"torn")
     told = "\n".join(status(made.directory).repairs)
-    assert "4 bytes of a write that never ended" in told
+    assert "4 bytes of an interrupted write" in told
     assert "records that no acknowledged fetch names" in told
 
 

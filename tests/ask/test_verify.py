@@ -87,7 +87,7 @@ def test_what_a_kill_leaves_is_to_be_mended_and_not_wrong(made):
     found = verify(made.directory)
     assert found.wrong == []
     told = "\n".join(found.mends)
-    assert "4 bytes of a write that never ended" in told
+    assert "4 bytes of an interrupted write" in told
     assert f"{SITE}/later" in told
     crawl = type(made)(made.directory)
     crawl.stop()
@@ -107,7 +107,7 @@ def test_what_a_kill_leaves_soon_after_a_clean_end_and_a_new_start_is_to_be_mend
         journal.write(b"torn")
     found = verify(made.directory)
     assert found.wrong == []
-    assert "4 bytes of a write that never ended" in "\n".join(found.mends)
+    assert "4 bytes of an interrupted write" in "\n".join(found.mends)
 
 
 def test_an_index_that_was_written_when_the_kill_came_is_fine(made):
@@ -212,7 +212,7 @@ def test_a_snapshot_whose_cash_does_not_add_up_is_not_used(made):
     made.state.table.cash[3] += 1e-5
     made.stop()
     assert "the cash of snapshot snapshot-" in wrong(made.directory)
-    assert "does not add up; made again from the journal" in wrong(made.directory)
+    assert "does not add up; rebuilt from the journal" in wrong(made.directory)
 
 
 def test_cash_is_off_by_no_more_than_rounding(filled):

@@ -99,7 +99,7 @@ def test_a_folder_serves_too_and_what_is_being_written_is_left_out_where_asked(c
     [
         ("s3://nobody/x/pages.jsonl", "check the bucket's name and the credentials"),
         ("s3://pages.jsonl", "names no object"),
-        ("s3://name:word@bucket/pages.jsonl", "holds no credentials"),
+        ("s3://name:word@bucket/pages.jsonl", "must not contain credentials"),
         ("s3://bucket/pages.csv", "ends in .parquet or .jsonl"),
     ],
 )

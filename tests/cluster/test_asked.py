@@ -94,7 +94,7 @@ def test_answers_come_from_the_partition_that_was_asked_and_why_there_is_none(tm
         states = part_states(tmp_path)
         assert states is not None
         assert [(state.up, state.leases) for state in states] == [(True, 2), (False, 0)]
-        for number, why in ((0, "its disk is full"), (2, "does not run now"), (3, "ended while it was asked")):
+        for number, why in ((0, "its disk is full"), (2, "is not running"), (3, "ended before it answered")):
             with pytest.raises(StoreError, match=why):
                 ask_part(tmp_path, number, int, "top", {})
         with reachable(tmp_path, PARTS_SOCKET) as path:
@@ -122,7 +122,7 @@ def test_who_asks_while_the_crawl_ends_is_told_so(tmp_path):
         asking.start()
         assert asked_at.wait(5)
     asking.join(5)
-    assert said == ["the crawl ended while it was asked"]
+    assert said == ["the crawl ended before it answered"]
 
 
 def test_who_does_not_answer_in_time_is_named_and_the_question_is_dropped_there(tmp_path):
@@ -159,7 +159,7 @@ def test_questions_whose_asker_is_gone_are_dropped_and_do_not_stand_in_the_way_o
                 line.connect(path)
                 line.sendall(question)
             until(lambda least=so_far: len(asked_of) >= least)
-            with pytest.raises(StoreError, match="3 questions are under way"):
+            with pytest.raises(StoreError, match="3 questions are pending"):
                 ask_part(tmp_path, 1, int, "top", {})
             for line in lines:
                 line.close()
@@ -175,7 +175,7 @@ def test_too_many_questions_to_one_partition_are_refused_and_one_that_hangs_is_n
         asked = AskedParts(lambda number, frame: frames.append(frame) is None, lambda number: "".join(hangs))
         waiting = [asyncio.ensure_future(asked.ask(0, "top", b"", 60.0)) for _ in range(2)]
         await asyncio.sleep(0)
-        assert "2 questions to it are under way" in (await asked.ask(0, "top", b"", 60.0)).trouble
+        assert "2 questions to it are pending" in (await asked.ask(0, "top", b"", 60.0)).trouble
         for each in waiting:
             each.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -283,7 +283,7 @@ def test_another_version_is_told_so(tmp_path, monkeypatch):
 @pytest.mark.parametrize("words", [["export", "pages", "-o", "/tmp/x"], ["serve"], []])
 def test_nothing_else_is_run_on_another_machine(tmp_path, words):
     question = PartQuestion(1, "verb", msgspec.msgpack.encode(VerbAsked(words)), 60.0)
-    assert "no question" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
+    assert "this question cannot be asked" in asyncio.run(PartAnswering(tmp_path).answer(question)).trouble
 
 
 def test_a_partition_that_cannot_be_opened_says_why(tmp_path):

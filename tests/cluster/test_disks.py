@@ -44,7 +44,7 @@ def test_questions_go_to_the_partitions_of_this_machine_and_say_that_others_are_
 
 def test_a_folder_that_cannot_be_made_is_told(tmp_path):
     (tmp_path / "file").write_text("")
-    assert "cannot have partitions" in disk_or_why(tmp_path / "file" / "crawl", "c", 1.0)
+    assert "cannot store partitions" in disk_or_why(tmp_path / "file" / "crawl", "c", 1.0)
 
 
 @pytest.mark.parametrize("parts", [2, 8, 64])

@@ -311,7 +311,7 @@ def test_a_keeper_that_takes_nothing_is_followed_by_another_if_there_is_one(mach
         assert copies.turn(KEPT) == [0]
         assert copies.missing(0, "", KEPT) == ""
         assert read_birth(directory).keepers == {0: third}
-        assert f"does not take the second copy of partition 0: {third} gets it" in told[-1]
+        assert f"does not accept the second copy of partition 0: {third} gets it" in told[-1]
         assert copies.turn(KEPT) == []
         await copies.close()
         for process in launcher.kept:

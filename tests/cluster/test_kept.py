@@ -38,7 +38,7 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
     (served.directory / "part-1").rename(served.folder / "lost")  # at once: another process may begin meanwhile
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
-    assert "part-1 was gone: it was restored from its second copy" in out + err
+    assert "part-1 was missing and was restored from its second copy" in out + err
     assert "is on the same device as" in out + err
     segments = [file.name for file in (served.directory / "part-1" / "archive").glob("*.warc.gz")]
     assert segments  # whoever has copies of those that were lost does not get others of the same names
@@ -119,7 +119,7 @@ def test_a_copy_that_lacks_what_counted_since_is_not_opened(crawled):
     with pytest.raises(ConfigError, match="the crawl ran without it"):  # an older copy
         restore_lost(place, part, 7, 6, said.append)
     restore_lost(place, part, 7, 5, said.append)
-    assert "part-1 was gone" in said[0]
+    assert "part-1 was missing" in said[0]
     restore_lost(place, part, 8, 5, said.append)  # it is there
     restore_lost(place.parent / "none", directory / "part-0", 5, 1, said.append)  # a new partition
     assert len(said) == 1

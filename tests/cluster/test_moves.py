@@ -377,6 +377,6 @@ def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide,
 
     monkeypatch.setattr(RealDisk, "replace", full)
     asyncio.run(go())
-    assert "cannot be written down: the disk is full" in said[0]
+    assert "cannot be saved: the disk is full" in said[0]
     assert f"is in {tmp_path / 'new'}" in said[1]
     assert not (wide / moving.FILE).exists()

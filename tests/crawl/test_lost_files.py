@@ -53,7 +53,7 @@ def test_the_name_of_a_crawl_is_kept_twice(filled, name, damage):
     again = Partition(filled.directory, os.urandom, now=2.0, site=found_site)
     assert again.birth == filled.partition.birth
     assert not again.new
-    assert (name == "crawl.json") == any("crawl-copy.json says what it said" in repair for repair in again.repairs)
+    assert (name == "crawl.json") == any("it was read from crawl-copy.json" in repair for repair in again.repairs)
     again.close()
     assert file.read_bytes() == whole
 

@@ -83,7 +83,7 @@ def test_what_was_mended_is_said(tmp_path):
     with next(tmp_path.glob("journal-*")).open("ab") as file:
         file.write(b"torn")
     _, said = once(tmp_path, ())
-    assert any("never ended" in progress.message for progress in said)
+    assert any("an interrupted write" in progress.message for progress in said)
     _, said = once(tmp_path, ())
     assert [progress.message for progress in said if progress.message] == ["the policy is price"]
 

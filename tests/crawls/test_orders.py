@@ -243,7 +243,7 @@ def test_a_file_that_others_may_write_to_is_not_read_until_that_is_mended(run, m
     assert [event.do for event in told.obeyed(ran)] == ["pause"]
     file.unlink()
     file.symlink_to("elsewhere")
-    assert "no plain file" in OrderFile(run.directory).distrusted()
+    assert "not a regular file" in OrderFile(run.directory).distrusted()
 
 
 def test_a_huge_file_is_read_from_where_it_had_got_to(run):

@@ -148,7 +148,7 @@ def test_a_derived_file_that_lost_its_end_is_made_again(run, name, left):
     data = path.read_bytes()
     path.write_bytes(data[: int(len(data) * left)])
     rest = run(run.World(WEB), [], names=NAMES)
-    assert any("made again from the journal" in repair for repair in rest.repairs)
+    assert any("rebuilt from the journal" in repair for repair in rest.repairs)
     assert set((first.pages + rest.pages).values()) == {1}
     assert path.read_bytes()[: len(data)] == data
     run.same()

@@ -76,7 +76,7 @@ def test_an_event_that_raises_in_any_step_of_a_replay_is_set_aside_and_the_crawl
     ran = hostile.crawl(far, workers="0", until_idle=False, seconds=3.0, until=lambda said: f"/{title}" in far.asked)
     said = [progress.message for progress in ran.said if "is set aside" in progress.message]
     assert said == [
-        f"event {event} of the journal is set aside, on which evercrawl fails ({why}); see {ERROR_LOG}"
+        f"event {event} of the journal is set aside: evercrawl fails on it ({why}); see {ERROR_LOG}"
         for event, why in failing.items()
     ]
     assert f"/{title}" in far.asked  # the page counts as unread, and is read again

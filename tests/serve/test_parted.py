@@ -32,7 +32,7 @@ class Answers:
     def top(self, most):
         self.asked.append(f"top {most}")
         self.hold.wait(10)
-        return [], "1 of 2 partitions answered (partition 1: its process does not run now)"
+        return [], "1 of 2 partitions answered (partition 1: its process is not running)"
 
     def search(self, words, narrow, limit):
         self.asked.append(f"search {words} {narrow.site} {limit}")
@@ -81,7 +81,7 @@ def test_figures_of_each_partition_are_there_for_prometheus(answers):
 def test_answers_say_how_many_partitions_answered(answers):
     with asking(answers) as client:
         assert client.get("/api/v1/top?limit=5").json() == {
-            "pages": [], "note": "1 of 2 partitions answered (partition 1: its process does not run now)",
+            "pages": [], "note": "1 of 2 partitions answered (partition 1: its process is not running)",
         }  # fmt: skip
         found = client.get("/api/v1/search?q=tea&site=a.example&limit=3").json()
         page = client.get("/?q=tea").text

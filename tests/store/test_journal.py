@@ -161,7 +161,7 @@ def test_only_the_end_is_read_when_a_good_position_is_given(disk, tmp_path):
 def test_replay_from_where_no_frame_starts(disk):
     journal = Journal.open(disk)
     append(journal, events(60), batch=7)
-    with pytest.raises(StoreError, match=f"{FIRST}, byte 100 .*no sound frame is there"):
+    with pytest.raises(StoreError, match=f"{FIRST}, byte 100 .*no valid frame is there"):
         replayed(journal, 100)
 
 
@@ -170,9 +170,9 @@ def test_a_pointer_to_nothing(disk):
     pointers = append(journal, events(3))
     with pytest.raises(StoreError, match="has 3 events, none has number 3"):
         journal.read(pointers[-1] + 1)
-    with pytest.raises(StoreError, match="no sound frame"):
+    with pytest.raises(StoreError, match="no valid frame"):
         journal.read(journal.position << 8)
-    with pytest.raises(StoreError, match="no sound frame"):
+    with pytest.raises(StoreError, match="no valid frame"):
         Journal.open(disk, writable=False).read(12345 << 8)
 
 

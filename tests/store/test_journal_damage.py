@@ -92,7 +92,7 @@ def test_a_reader_looks_past_a_torn_end(disk, tmp_path):
     journal = Journal.open(RealDisk(tmp_path, read_only=True), writable=False)
     assert replayed(journal) == events(60)[: journal.sequence]
     assert 40 <= journal.sequence < 60
-    assert journal.repaired.endswith("bytes of a write that never ended were looked past")
+    assert journal.repaired.endswith("bytes of an interrupted write were skipped")
     assert path.stat().st_size == size
 
 
@@ -109,7 +109,7 @@ def test_a_hole_in_the_last_batch_is_a_torn_write(disk, tmp_path):
     again = Journal.open(RealDisk(tmp_path))
     assert (
         again.repaired
-        == f"{FIRST}: from byte {hole} on, {len(content) - hole} bytes of a write that never ended were cut off"
+        == f"{FIRST}: from byte {hole} on, {len(content) - hole} bytes of an interrupted write were cut off"
     )
     assert replayed(again) == events(30)
     assert path.stat().st_size == hole
@@ -168,9 +168,9 @@ def test_damage_found_while_reading_is_an_error(disk, tmp_path):
     content = bytearray((tmp_path / FIRST).read_bytes())
     content[HEADER_BYTES + 50] ^= 1
     (tmp_path / FIRST).write_bytes(content)
-    with pytest.raises(StoreError, match=f"{FIRST}, byte {HEADER_BYTES} .*: no sound frame is there"):
+    with pytest.raises(StoreError, match=f"{FIRST}, byte {HEADER_BYTES} .*: no valid frame is there"):
         replayed(journal)
-    with pytest.raises(StoreError, match=f"no sound frame at {FIRST}, byte {HEADER_BYTES} "):
+    with pytest.raises(StoreError, match=f"no valid frame at {FIRST}, byte {HEADER_BYTES} "):
         other.read(pointers[0])
 
 

@@ -82,7 +82,7 @@ def test_what_is_written_anew_makes_a_copy_less_than_whole_until_it_is_done(disk
     keeper.answer(KeeperStep(owner, session, 1, [FileWrite(NAME, 0, b"abcdef")], whole=True))
     keeper.answer(KeeperStep(owner, session, 2, [FileWrite(NAME, 2, b"xy")]))
     assert not state_of(disk).whole
-    with pytest.raises(ConfigError, match="not whole"):
+    with pytest.raises(ConfigError, match="incomplete"):
         restore_copy(disk, VirtualDisk(random.Random(2)), 9)
     keeper.answer(KeeperStep(owner, session, 3, [FileWrite(NAME, 4, b"z")], whole=True))
     assert disk.read(NAME, 0, 9) == b"abxyz"
@@ -119,7 +119,7 @@ def test_a_copy_is_opened_and_whoever_wrote_it_before_is_refused(tmp_path):
     assert line_of(target) == 9
     old = KeeperCopy(kept).answer(KeeperAsk(life(12)))  # a later process, in the directory of before
     assert isinstance(old, KeeperRefusal)
-    assert "opened from this copy since" in old.why
+    assert "restored from this copy since" in old.why
     assert isinstance(KeeperCopy(kept).answer(KeeperAsk(life(9, line=9))), KeeperHolds)
     Partition(goal, os.urandom, now=2.0).close()
     with pytest.raises(ConfigError, match="later process"):
@@ -167,8 +167,8 @@ def test_why_a_copy_cannot_be_opened(tmp_path, monkeypatch):
     _, kept = kept_partition(tmp_path)
     place, goal = tmp_path / "kept", tmp_path / "new"
     assert hindrance(place, goal, 3) == ""
-    assert hindrance(tmp_path / "none", goal, 3) == "it is not there"
-    assert hindrance(place, goal, 4) == "it is an older one"
+    assert hindrance(tmp_path / "none", goal, 3) == "it is missing"
+    assert hindrance(place, goal, 4) == "it is outdated"
     size, room = sum(kept.size(name) for name in kept.names()), restoring.SPARE_BYTES
     usage = SimpleNamespace(free=size + room - 5)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
@@ -185,7 +185,7 @@ def test_why_a_copy_cannot_be_opened(tmp_path, monkeypatch):
     assert hindrance(place, goal, 3)  # a part of it is missing
     kept.remove("journal-0000000000000999.log")
     begun(KeeperCopy(kept), life(5, line=5))
-    assert "had reached it" in hindrance(place, goal, 3)
+    assert "incomplete" in hindrance(place, goal, 3)
     kept.replace("keeper.json", [b"{"])
     assert "damaged" in hindrance(place, goal, 3)
 

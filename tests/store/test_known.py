@@ -65,7 +65,7 @@ def test_one_that_is_too_short_is_said(tmp_path):
     log = KnownLog(RealDisk(tmp_path), 0)
     add(log, 3)
     log.flush()
-    with pytest.raises(StoreError, match="holds 3 URLs where the snapshot says 4"):
+    with pytest.raises(StoreError, match="holds 3 URLs, but the snapshot says 4"):
         KnownLog(RealDisk(tmp_path), 4)
 
 

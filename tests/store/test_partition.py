@@ -171,7 +171,7 @@ def test_a_torn_journal_is_cut(three):
     whole = path.read_bytes()
     path.write_bytes(whole + whole[-40:-7])
     crawl = Crawl(three)
-    assert any("never ended" in repair for repair in crawl.partition.repairs)
+    assert any("an interrupted write" in repair for repair in crawl.partition.repairs)
     assert crawl.partition.state.visits == 3
     crawl.close()
     assert path.read_bytes() == whole

@@ -209,9 +209,9 @@ def test_says_when_a_segment_is_full():
 
 
 def test_refuses_to_rebuild_from_a_key_that_comes_twice():
-    with pytest.raises(StoreError, match="twice"):
+    with pytest.raises(StoreError, match="repeated"):
         small().rebuild(array([4, 5, 4]))
-    with pytest.raises(StoreError, match="twice"):
+    with pytest.raises(StoreError, match="repeated"):
         small().rebuild(array([0, 5, 0]))
 
 

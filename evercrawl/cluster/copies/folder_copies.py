@@ -124,11 +124,11 @@ class FolderCopies:
         """Return a message that says what to do about a missing directory."""
         gone = f"{part} has no partition, though it was crawled there; is its disk mounted?"
         if whole is None:
-            return f"{gone} No second copy has all that counted: restore the directory from a backup"
+            return f"{gone} No second copy is complete: restore the directory from a backup"
         if place is not None and str(place) == whole.place:
             return (
-                f"{gone} Its second copy in {whole.place} is not there, is older, or has not caught up with what was "
-                "forgotten; is that disk mounted? Otherwise restore the directory from a backup"
+                f"{gone} Its second copy in {whole.place} is missing, outdated, or does not reflect the latest "
+                "forgetting; is that disk mounted? Otherwise restore the directory from a backup"
             )
         return (
             f"{gone} If it is lost, restore it from its second copy in {whole.place}: evercrawl crawl --dir "

@@ -131,7 +131,7 @@ class KeeperProcess:
                 await asyncio.wait([over, self._listening], return_when=asyncio.FIRST_COMPLETED)
             if not self._ends and (self._listening is None or not self._listening.cancelled()):
                 error = self._listening.exception() if self._listening is not None and self._listening.done() else None
-                ended = over.result() if over.done() else "its line is cut"
+                ended = over.result() if over.done() else "its connection is closed"
                 self._say(f"{type(error).__name__}: {error}" if error is not None else ended)
         except (EvercrawlError, TimeoutError) as error:
             self._say(str(error) or "it did not join")
@@ -151,7 +151,7 @@ class KeeperProcess:
         """Report a problem, unless it was the last one reported."""
         if trouble != self._trouble:
             self._trouble = trouble
-            self._tell(f"the process with second copies on the disk {self._disk} is begun again: {trouble}")
+            self._tell(f"the process with second copies on the disk {self._disk} is restarted: {trouble}")
 
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:

@@ -118,11 +118,11 @@ class NodeCopies:
         elif not (self._is_gone(self._birth.places[number], settings) if said else number in self._lost):
             return said
         if whole is None or whole.place not in disks:
-            return said or f"partition {number} is on its disk no more, and the disk of its second copy is not there"
+            return said or f"partition {number} is no longer on its disk, and the disk of its second copy is missing"
         if (why := self._hindrance(number, whole)) is None:
-            return f"partition {number} is lost: whether it can go on from its second copy on {whole.place} is seen"
+            return f"partition {number} is lost; its second copy on {whole.place} is being checked"
         if why:
-            return f"partition {number} is lost, and cannot go on from its second copy on {whole.place}: {why}"
+            return f"partition {number} is lost, and cannot continue from its second copy on {whole.place}: {why}"
         if number not in self._before:
             self._go_on(number, whole.place)
         return ""
@@ -165,14 +165,14 @@ class NodeCopies:
         self._birth.places[number] = place
         self._lines[number] = read_birth(self._directory).lives + 1  # older directories there are not used
         self._tell(
-            f"partition {number} is lost with the disk {before.place}; it goes on from its second copy on {place}"
+            f"partition {number} is lost with the disk {before.place}; it continues from its second copy on {place}"
         )
 
     def _go_back(self, number: int) -> None:
         """Let a partition continue at its old place: its disk is back, and nothing has counted elsewhere."""
         before, place = self._before.pop(number), self._birth.places[number]
         self._birth.places[number], self._lines[number] = before
-        self._tell(f"partition {number} goes on on the disk {before.place}, which is there again, and not on {place}")
+        self._tell(f"partition {number} continues on the disk {before.place}, which is back, and not on {place}")
 
     def _settle(self, number: int) -> None:
         """Record that a partition continues at its second copy."""
@@ -197,10 +197,10 @@ class NodeCopies:
             if failing:
                 self._processes[keeper].forgive(number)
                 self._tell(
-                    f"the disk {keeper} does not take the second copy of partition {number}: {others[0]} gets it"
+                    f"the disk {keeper} does not accept the second copy of partition {number}: {others[0]} gets it"
                 )
         if not others:
-            return f"partition {number} waits for another machine, which is to hold its second copy"
+            return f"partition {number} waits for another machine that can hold its second copy"
         self._keepers[number] = others[0]
         birth = read_birth(self._directory)
         write_birth(self._directory, msgspec.structs.replace(birth, keepers=dict(self._keepers)))

@@ -57,7 +57,7 @@ def _set_aside(directory: Path, line: int, life: int, tell: Callable[[str], None
             raise ConfigError(
                 f"{directory} is older than its second copy, and cannot be set aside: {error}; move it away"
             ) from error
-    tell(f"{directory} is older than the second copy from which its partition went on; it is in {aside} now")
+    tell(f"{directory} was older than the second copy from which its partition continued; it was moved to {aside}")
 
 
 _PURPOSE: Final = "opening a second copy"
@@ -94,7 +94,7 @@ def restore_lost(place: Path, directory: Path, life: int, since: int | None, tel
         lock.release()
     if copied is not None:
         tell(
-            f"{directory} was gone: it was restored from its second copy ({copied} bytes of journal); pages whose "
+            f"{directory} was missing and was restored from its second copy ({copied} bytes of journal); pages whose "
             "bodies were only there are fetched again"
         )
 
@@ -106,7 +106,7 @@ def _said(place: Path, directory: Path) -> Generator[None]:
         yield
     except (OSError, StoreError) as error:
         raise PartGoneError(
-            f"{directory} cannot be restored from its second copy in {place}: {error}; that has to be mended first"
+            f"{directory} cannot be restored from its second copy in {place}: {error}; repair that first"
         ) from error
 
 
@@ -117,7 +117,7 @@ def _restored(place: Path, directory: Path, life: int, since: int | None) -> int
             return None
         if since is None or not is_held(place, since):
             raise ConfigError(
-                f"{directory} has no partition, and its second copy in {place} lacks what counted since: the crawl ran "
+                f"{directory} has no partition, and its second copy in {place} is incomplete: the crawl ran "
                 "without it, or something was forgotten; restore the directory from a backup"
             )
         with alone(place), contextlib.closing(RealDisk(place)) as copy:

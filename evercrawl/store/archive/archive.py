@@ -19,7 +19,7 @@ from evercrawl.store.disk.disk import Disk
 FOLDER: Final = "archive/"
 COVERED: Final = FOLDER + "indexed.json"
 SEGMENT_BYTES: Final = 1 << 30
-REMOVED: Final = "the archive keeps this version no longer, as the settings keep_days, keep_bytes or keep_versions say"
+REMOVED: Final = "the archive no longer has this version, because of keep_days, keep_bytes or keep_versions"
 _LOOKED: Final = 32
 _HEAD: Final = 5  # of a stored block of deflate
 

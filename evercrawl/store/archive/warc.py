@@ -177,8 +177,8 @@ def visit_records(entry: ArchiveEntry, noise: bytes, digest: str = "") -> tuple[
 
 
 def _dom(exchange: Exchange, noise: bytes, digest: str) -> bytes:
-    """Return the record of the document that a browser made of a page."""
-    assert exchange.rendered is not None, "a browser has read it"
+    """Return the record of a browser's document of a page."""
+    assert exchange.rendered is not None, "the page was rendered"
     dom = exchange.rendered.dom
     head = (
         f"{VERSION}\r\nWARC-Type: resource\r\nWARC-Record-ID: <urn:uuid:{record_id(noise[:ID_BYTES])}>\r\n"

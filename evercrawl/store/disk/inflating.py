@@ -34,7 +34,7 @@ def inflated(data: bytes | memoryview, decompressor: zstandard.ZstdDecompressor 
     b'page'
     """
     if not 0 <= zstandard.frame_content_size(data) <= MOST_BYTES:
-        raise zstandard.ZstdError("it says that it holds more than it can")
+        raise zstandard.ZstdError("its stated size exceeds the limit")
     return (decompressor or zstandard.ZstdDecompressor()).decompress(data)
 
 

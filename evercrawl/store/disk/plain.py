@@ -84,8 +84,8 @@ def _see(folder: str, deep: int) -> None:
             what = _strange(entry)
             if what:
                 raise StoreError(
-                    f"{entry.path} is {what}, and no crawl directory has any: whoever made it could have evercrawl "
-                    "write elsewhere or wait for ever; move it away, and put a file or folder there if it is yours"
+                    f"{entry.path} is {what}, which a crawl directory must not contain: it could make evercrawl "
+                    "write elsewhere or wait for ever; move it away, and put a file or folder in its place"
                 )
 
 

@@ -243,7 +243,7 @@ class Journal:
         StoreError
             A frame is damaged.
         """
-        assert not self._writable, "who writes a journal knows what is new"
+        assert not self._writable, "only for a journal opened for reading"
         for frame in self._reader.walk(self._offset, None):
             self._offset, self.sequence = frame.offset + frame.size, frame.sequence + frame.events
             yield list(self._numbered(frame.offset, frame.sequence, self._press.unpack(frame)))
@@ -256,8 +256,8 @@ class Journal:
             self._disk.sync(name)  # a killed process may not have synced what is considered acknowledged from now on
         if not end.torn_bytes:
             return
-        verb = "cut off" if self._writable else "looked past"
-        self.repaired = f"{name}: from byte {at} on, {end.torn_bytes} bytes of a write that never ended were {verb}"
+        verb = "cut off" if self._writable else "skipped"
+        self.repaired = f"{name}: from byte {at} on, {end.torn_bytes} bytes of an interrupted write were {verb}"
 
     def _begin_file(self) -> None:
         self._file = self._offset

@@ -71,7 +71,7 @@ class Reader:
                 yield frame
                 offset += frame.size
             if offset < end and not (limit is None and segment is files[-1]):
-                raise segment.damaged(offset, "no sound frame is there")
+                raise segment.damaged(offset, "no valid frame is there")
 
     def _moved_body(self, offset: int) -> bytes | None:
         """Return the body of a frame from the file of forgotten pages."""
@@ -88,6 +88,6 @@ class Reader:
             frame = read_frame(self._disk, start, offset)
             if frame is None:
                 place = f"{segment_name(start)}, byte {offset - start} (journal offset {offset})"
-                message = f"the journal has no sound frame at {place}"
+                message = f"the journal has no valid frame at {place}"
                 raise StoreError(f"{message}; run `evercrawl verify` to see what else is wrong")
         return frame

@@ -56,7 +56,7 @@ def find_end(disk: Disk, good: int = 0) -> JournalEnd:
             # A reader may have met a write in progress; frames that are valid by now were never damaged.
             came_far, sequence = _walk(disk, segment, offset, sequence)
             if came_far == offset:
-                raise segment.damaged(offset, "what stands there is not what was written")
+                raise segment.damaged(offset, "the bytes there are not those that were written")
             offset = came_far
     return JournalEnd(offset, sequence, files[-1].start, 0)
 
@@ -86,11 +86,11 @@ def _walk(disk: Disk, segment: Segment, offset: int, sequence: int) -> tuple[int
         if before is None:
             return offset, sequence
         if before != sequence:
-            raise segment.damaged(offset, f"it begins with event {before} where {sequence} comes next")
+            raise segment.damaged(offset, f"it begins with event {before}, but event {sequence} was expected")
         offset += HEADER_BYTES
     for frame in frames(disk, segment.start, offset):
         if frame.sequence != sequence:
-            raise segment.damaged(offset, f"event {frame.sequence} stands where {sequence} comes next")
+            raise segment.damaged(offset, f"it has event {frame.sequence}, but event {sequence} was expected")
         offset, sequence = offset + frame.size, sequence + frame.events
     return offset, sequence
 

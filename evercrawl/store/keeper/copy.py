@@ -73,7 +73,7 @@ def state_of(disk: Disk) -> CopyState | None:
         return json_of(data, CopyState) if data else None
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
         raise StoreError(
-            f"the second copy is damaged ({STATE_FILE}: {error}); remove it, and it is made anew"
+            f"the second copy is damaged ({STATE_FILE}: {error}); remove it, and it is created again"
         ) from error
 
 
@@ -187,7 +187,7 @@ def refused(state: CopyState, owner: CopyOwner) -> KeeperRefusal | None:
         return KeeperRefusal("another crawl's copy is there; name another folder", True, elsewhere=True)
     if owner.line < there.line:
         return KeeperRefusal(
-            "the partition was opened from this copy since, and goes on elsewhere; move this directory away",
+            "the partition was restored from this copy since, and continues elsewhere; move this directory away",
             True,
             elsewhere=True,
         )

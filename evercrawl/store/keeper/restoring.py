@@ -82,7 +82,7 @@ def restore_copy(copy: Disk, target: Disk, line: int) -> int:
     """
     state = state_of(copy)
     if state is None or not state.whole:
-        raise ConfigError("the second copy is not whole: not everything that counted had reached it")
+        raise ConfigError("the second copy is incomplete")
     if line <= state.owner.incarnation:
         what = "the second copy was written by a later process than this crawl knows of"
         raise ConfigError(f"{what}; put the cluster.json that is beside the copies into the crawl's directory")
@@ -120,13 +120,13 @@ def hindrance(place: Path, directory: Path, life: int) -> str:
     """
     try:
         if not place.is_dir():
-            return "it is not there"
+            return "it is missing"
         with contextlib.closing(RealDisk(place, read_only=True)) as copy:
             state = state_of(copy)
             if state is None or not state.whole:
-                return "not everything that counted had reached it"
+                return "it is incomplete"
             if state.owner.incarnation < life:
-                return "it is an older one"
+                return "it is outdated"
             find_end(copy)
             free, size = shutil.disk_usage(place).free, sum(copy.size(name) for name in copy.names())
         if (directory / BEGUN).is_file():  # copied files will be replaced

@@ -109,7 +109,7 @@ def _state(path: Path) -> tuple[int, int]:
     try:
         found = path.stat()
     except OSError as error:
-        raise StoreError(f"{path} went away while it was copied: {error.strerror}; run the command again") from error
+        raise StoreError(f"{path} vanished while it was copied: {error.strerror}; run the command again") from error
     return found.st_size, found.st_mtime_ns
 
 

@@ -51,10 +51,10 @@ class ObjectTarget:
     def __init__(self, url: str) -> None:
         if not is_url(url):
             raise ConfigError(
-                f"{url} names no object storage: use {', '.join(f'{s}://' for s in SCHEMES[:4])} or file://"
+                f"{url} is not a URL of object storage: use {', '.join(f'{s}://' for s in SCHEMES[:4])} or file://"
             )
         if "@" in url.partition("://")[2].partition("/")[0]:
-            raise ConfigError("a URL of object storage holds no credentials; give them by the environment")
+            raise ConfigError("a URL of object storage must not contain credentials; set them in the environment")
         require("obstore", "cloud", "object storage")
         self.url = url.rstrip("/")
         self._store = _open(self.url)

@@ -49,7 +49,7 @@ class Share(msgspec.Struct, frozen=True):
         """
         if site_rules and site_rules != self.site_rules:
             raise ConfigError(
-                f"{directory} was divided by another public suffix list, and by the one that is installed hosts would "
+                f"{directory} was divided by another public suffix list, and with the installed one hosts would "
                 "belong to other partitions; install the version of publicsuffixlist that the crawl began with"
             )
 

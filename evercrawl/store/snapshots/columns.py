@@ -74,8 +74,8 @@ class SiteRows:
         self._then = self._accounts.then = BlocksThen(self._accounts.sites, self.changed.bits, blocks)
 
     def copied(self, blocks: Slots) -> Any:
-        """Return a copy of some blocks, each of which is asked for once."""
-        assert self._then is not None, "it has begun"
+        """Return a copy of some blocks; each is requested once."""
+        assert self._then is not None, "call begin first"
         return self._then.copied(blocks)
 
 

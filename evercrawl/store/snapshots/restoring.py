@@ -93,7 +93,7 @@ def see_references(state: State, name: str) -> None:
     }
     for what, so in wrong.items():
         if so:
-            raise StoreError(f"snapshot {name} is damaged (it names {what} that it has not)")
+            raise StoreError(f"snapshot {name} is damaged (it refers to {what} that it lacks)")
 
 
 def _gains(head: SnapshotHead, name: str) -> RenderGains:
@@ -113,14 +113,14 @@ def _take_blocks(state: State, loaded: Loaded, disk: Disk) -> None:
     sequences = dict[str, Keys]()
     for name, (rows, bits) in columns.items():
         if head.bits[name] != bits:
-            raise ValueError(f"blocks of {name} are of another size")
+            raise ValueError(f"blocks of {name} have another size")
         targets = in_blocks(rows, bits)[: blocks_of(counts[name], bits)]
         sequences[name] = fill(targets, loaded.placed, name, KIND, disk)
         clear_beyond(rows, counts[name], bits)
     hosts = _names(loaded.placed, "hosts", head.hosts, head.bits["hosts"], disk)
     sites = _names(loaded.placed, "site_names", head.sites, head.bits["site_names"], disk)
     if not state.take_hosts(hosts, sites, known=bool(head.site_rules) and head.site_rules == state.site_rules):
-        raise OtherSitesError(f"the sites of {loaded.name} are others now")
+        raise OtherSitesError(f"the sites of {loaded.name} have changed")
     state.cashbook.saved = Saved(head.known, sequences["cash"], 1 << head.bits["cash"])
     state.folded = FoldedRecords(head.records, sequences["records"])
 
@@ -136,7 +136,7 @@ def _names(placed: list[PlacedFrame], column: str, count: int, bits: int, disk: 
             found[block] = data[begins[place] : begins[place + 1]]
     lines = b"".join(found[block] for block in sorted(found))
     if (there := lines.count(b"\n")) < count:
-        raise ValueError(f"of {count} {column} there are {there}")
+        raise ValueError(f"it has {there} of {count} {column}")
     return lines if there == count else b"".join(name + b"\n" for name in lines.split(b"\n")[:count])
 
 
@@ -157,6 +157,6 @@ def _take_older(state: State, head: SnapshotHead, older: Older) -> None:
     for host, name in enumerate(older.hosts):
         state.add_host(name, seed=host in seeded)
     if not older.is_of(state.sites):
-        raise OtherSitesError("the sites are others now")
+        raise OtherSitesError("the sites have changed")
     state.cashbook.saved = Saved(head.known, sequences["cash"], 1 << state.table.changed_cash.bits)
     state.folded = FoldedRecords(head.records, sequences["records"])

@@ -110,7 +110,7 @@ class KnownLog:
     def __init__(self, disk: Disk, count: int, *, writable: bool = True) -> None:
         size = disk.size(FILE)
         if size < count * KNOWN.itemsize:
-            raise StoreError(f"{FILE} holds {size // KNOWN.itemsize} URLs where the snapshot says {count}")
+            raise StoreError(f"{FILE} holds {size // KNOWN.itemsize} URLs, but the snapshot says {count}")
         if writable and size > count * KNOWN.itemsize:
             disk.truncate(FILE, count * KNOWN.itemsize)
         self._disk = disk
@@ -212,7 +212,7 @@ class KnownLog:
 
         If the file has other rows in their place, they are kept.
         """
-        assert not self._writable, "who writes them knows what is written"
+        assert not self._writable, "only for readers"
         parts = bisect_right(self._firsts, count) - (count < self.count)
         rows = self._waiting[: max(parts, 0)]
         data = b"".join(each.tobytes() for each in rows)

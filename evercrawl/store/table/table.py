@@ -160,7 +160,7 @@ class KeyMap:
         most = int(self._count.reshape(-1, TOGETHER).sum(axis=1).max())
         scratch = np.empty(SEGMENTS, np.int64), np.empty(most, np.uint64), np.empty(most, np.uint32)
         if not _KERNELS["load"](*self._map, pointer(wanted), n, *map(pointer, scratch), most):
-            raise StoreError("of the saved keys one comes twice: use an older snapshot")
+            raise StoreError("a saved key is repeated: use an older snapshot")
 
     def _full(self, known: int) -> StoreError:
         return StoreError(
@@ -253,7 +253,7 @@ class Table(KeyMap):
         negative), and the amounts of unknown keys.
         """
         wanted, given = np.ascontiguousarray(keys, np.uint64), np.ascontiguousarray(amounts, np.float64)
-        assert wanted.shape == given.shape, "one amount a key"
+        assert wanted.shape == given.shape, "one amount per key"
         paid = pointer(wanted), len(wanted), pointer(given)
         return float(_KERNELS["pay"](*self._map, self._scratch, *paid, *self._cash))
 
@@ -269,7 +269,7 @@ class Table(KeyMap):
             cell that was saved at `at_seq` or later already contains its amount: it is skipped, and counts as paid.
         """
         targets, given = np.ascontiguousarray(slots, np.uint32), np.ascontiguousarray(amounts, np.float64)
-        assert targets.shape == given.shape, "one amount a slot"
+        assert targets.shape == given.shape, "one amount per slot"
         paid = pointer(targets), len(targets), pointer(given)
         count, *chunks = (saved or _NOTHING).cells
         return float(_KERNELS["pay_slots"](self.known, count, *self._cash, *paid, at_seq, *chunks))
@@ -326,7 +326,7 @@ class Saved:
 
     def __init__(self, known: int, chunks: Keys, chunk_slots: int) -> None:
         bits = chunk_slots.bit_length() - 1
-        assert chunk_slots == 1 << bits, "slots are told apart by their upper bits"
+        assert chunk_slots == 1 << bits, "a chunk has a power of two of slots"
         self._chunks = np.concatenate([np.array([bits], np.uint64), np.asarray(chunks, np.uint64)])
         self.cells = known, pointer(self._chunks), len(self._chunks)
 

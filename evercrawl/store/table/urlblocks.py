@@ -45,7 +45,7 @@ class BlockCodec:
             self._decompressor = zstandard.ZstdDecompressor(dict_data=loaded)
             self._compressor.compress(b"")  # this parses the dictionary
         except zstandard.ZstdError as error:
-            raise ValueError(f"it is no dictionary: {error}") from error
+            raise ValueError(f"it is not a dictionary: {error}") from error
 
     def encode(self, urls: Sequence[str]) -> bytes:
         """Return the frame of a block of URLs."""

@@ -178,7 +178,7 @@ class UrlLog:
 
         Its compressed sizes may differ, so the later blocks are shifted.
         """
-        assert not self._writable, "who writes them knows what is written"
+        assert not self._writable, "only for readers"
         with self._lock:
             blocks = min(count // BLOCK, self._written + len(self._waiting), self._disk.size(INDEX) // 8)
             parts = blocks - self._written
@@ -242,7 +242,7 @@ class UrlLog:
         """Check that a file has at least `size` bytes; if it is writable, cut it to that size."""
         found = self._disk.size(name)
         if found < size:
-            raise _damaged(name, found, f"it ends there, and the snapshot counts on {size} bytes")
+            raise _damaged(name, found, f"it ends there, but the snapshot expects {size} bytes")
         if found > size and self._writable:
             self._disk.truncate(name, size)
 
@@ -268,5 +268,5 @@ class UrlLog:
 def _damaged(name: str, offset: int, how: str) -> StoreError:
     return StoreError(
         f"{name} is damaged at offset {offset}: {how}; put back a copy, or remove urls.* and snapshot-* from the "
-        "crawl's directory, and the next start makes them again from the journal"
+        "crawl's directory, and the next start rebuilds them from the journal"
     )
