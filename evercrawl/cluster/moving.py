@@ -91,9 +91,9 @@ class PartTransfer(Protocol):
     """Copies partitions to new places, and switches the crawl to them."""
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
-        """Return a move that is to be made without an order, or other work; None where nothing is to be done.
+        """Return a move without an order, or other work; None if there is nothing to do.
 
-        `see` is called now and then while that work is done, and may raise.
+        `see` is called at intervals during that work, and may raise.
         """
         ...
 
@@ -139,7 +139,7 @@ class FolderTransfer:
             tell(trouble)
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> None:
-        """Do nothing: what is to be moved on one machine, people say."""
+        """Do nothing: on one machine, all moves are ordered by people."""
 
     def placed(self, move: PartMove) -> PartMove:
         """Check that a partition may be moved there."""
@@ -335,7 +335,7 @@ class PartMoves:
     async def _work(self, work: Coroutine[Any, Any, None]) -> None:
         try:
             await work
-        except Exception as error:  # the crawl goes on
+        except Exception as error:  # the crawl continues
             self._tell(f"an old directory was not set aside: {type(error).__name__}: {error}")
         finally:
             self._task = None

@@ -89,7 +89,7 @@ class NodeMoves:
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
-        """Return the next move off a machine that is to be emptied, or work on an old directory; None for nothing."""
+        """Return the next move off a machine to be emptied, or work on an old directory; None if nothing is due."""
         disks, now = self._launcher.disks(), self._clock()
         for number, old in read_birth(self._directory).vacated.items() if self._birth.places else ():
             for disk, life in old.items():
@@ -148,7 +148,7 @@ class NodeMoves:
         self._birth.drained[:] = [each for each in self._birth.drained if each != disk]
         self._birth.drained.extend([] if lift else [disk])
         birth = read_birth(self._directory)
-        if not self._kept:  # those of a run before, which had second copies: they are chosen anew by one that has
+        if not self._kept:  # keepers of an earlier run with second copies; a later run with copies chooses again
             birth = msgspec.structs.replace(birth, keepers={})
         write_birth(self._directory, msgspec.structs.replace(birth, drained=list(self._birth.drained)))
 
