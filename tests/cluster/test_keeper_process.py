@@ -22,8 +22,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
 from evercrawl.store.keeper.messages import CopyOwner, KeeperAsk, KeeperDone, KeeperHolds, KeeperStep
 from evercrawl.store.post.messages import CommonSums
+from tests.cluster.folder_machines import FolderMachines, ProcessHere
 from tests.cluster.played import seen
-from tests.cluster.test_node_copies import KEPT, FolderMachines, KeepingProcess, a_plan
+from tests.cluster.test_node_copies import KEPT, a_plan
 
 
 @pytest.fixture
@@ -175,7 +176,7 @@ def test_an_answer_of_a_disk_that_has_the_copy_no_more_is_dropped(machines, tmp_
     assert said == []
 
 
-class DeafProcess(KeepingProcess):
+class DeafProcess(ProcessHere):
     """A process that reads nothing, or that has ended while its line is still there."""
 
     def __init__(self, copies: Path) -> None:
@@ -252,7 +253,7 @@ def test_whoever_asks_an_absent_keeper_in_vain_gets_another_and_not_the_first_al
     async def refused(process: object) -> None:
         raise ConfigError("a machine of the cluster has evercrawl 7")
 
-    monkeypatch.setattr(KeepingProcess, "connected", refused)
+    monkeypatch.setattr(ProcessHere, "connected", refused)
 
     async def run() -> None:
         process = KeeperProcess(
@@ -284,7 +285,7 @@ def test_a_keeper_that_takes_nothing_is_followed_by_another_if_there_is_one(mach
         raise ConfigError("a machine of the cluster has evercrawl 7")
 
     if trouble == "another version":
-        monkeypatch.setattr(KeepingProcess, "connected", refused)
+        monkeypatch.setattr(ProcessHere, "connected", refused)
 
     async def run() -> None:
         answers = list[CopyAnswered]()
