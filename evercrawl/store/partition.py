@@ -20,7 +20,7 @@ from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.small_file import read_small, small
-from evercrawl.store import folding, forgetting, forgotten
+from evercrawl.store import folding, forgetting, forgotten, keeping
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
 from evercrawl.store.disk import stamped
@@ -31,7 +31,7 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.post.book import PostBook
 from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.store.repair.kept import keep_archive_end
-from evercrawl.store.requisites.losing import gone_of, lost_requisites, record_of
+from evercrawl.store.requisites.losing import gone_of, gone_records, lost_requisites, record_of
 from evercrawl.store.scheme import Scheme
 from evercrawl.store.skipping import SkippedEvents, UnfoldedError
 from evercrawl.store.snapshots import snapshot
@@ -350,6 +350,7 @@ class Partition:
             self.repairs.append(f"{error}; rebuilt from the journal")
             self._fold_on(None, writable, fold_all, now)
         if writable:
+            self._finish_keeping()
             self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back
 
     def _fold_on(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool, now: float) -> None:
@@ -460,11 +461,16 @@ class Partition:
 
     def _named(self) -> Iterator[tuple[int, Visit | RequisiteFetched, Pointer]]:
         """Yield the events whose records should be in the archive, their places in the journal, and in the archive."""
-        gone = {where: number for _, number, event in self.journal.replay() if (where := gone_of(event)) is not None}
+        gone = gone_records(self.journal.replay())
         for pointer, number, event in self.journal.replay():
             if (where := record_of(event)) is not None and gone.get(where, -1) < number:
                 assert isinstance(event, (Visit, RequisiteFetched))
                 yield pointer, event, where
+
+    def _finish_keeping(self) -> None:
+        """Overwrite the records whose removal was begun, before others can be written in their place."""
+        if (plan := keeping.read_plan(self.disk)) is not None:
+            keeping.overwrite(self.directory, self.disk, self.archive, plan, gone_records(self.journal.replay()))
 
     def _mend_archive(self, now: float) -> None:
         """Make the end of the archive agree with the journal, by cutting the archive or giving up records."""

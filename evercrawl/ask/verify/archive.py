@@ -159,7 +159,7 @@ class ArchiveCheck:
         blame = self._unnamed_at_end if at_end else self._blame
         while (start := self._walk(start, end, blame)) < end:
             behind = [stop for begin, stop in self._given_up if begin <= start < stop <= end]
-            if not behind:
+            if not behind or not self._begins:  # an unfinished removal overwrites what it began to
                 blame(f"damaged at byte {start}: there is no complete record")
                 self._found.damage.spans.append(ArchiveSpan(self._segment, start, end))
                 return

@@ -22,7 +22,7 @@ from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import Part
-from evercrawl.store.requisites.losing import gone_of, record_of
+from evercrawl.store.requisites.losing import gone_records, record_of
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.head import DAMAGED, SnapshotHead
 from evercrawl.store.state import State
@@ -172,7 +172,7 @@ def _events(
     partition: Partition, found: Findings, upto: int, watch: Watch, *, running: bool, clean: bool
 ) -> State | None:
     """Fold the journal from its first event, checking each event and its archive record; None if that fails."""
-    lost = {where: number for _, number, e in sound(partition, upto) if (where := gone_of(e)) is not None}
+    lost = gone_records(sound(partition, upto))
     folded = partition.empty_state()
     check = EventCheck(folded, partition.state, found)
     archive = ArchiveCheck(partition, folded, lost, found, running=running, clean=clean)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -24,8 +24,8 @@ from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.search.index import FOLDER as SEARCH_FOLDER
 from evercrawl.store import forgetting
+from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
-from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten, ForgottenHost
@@ -37,8 +37,9 @@ from evercrawl.store.objects.pushing import pushed_to
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import words_masked
 from evercrawl.store.partition import Partition, is_crawl
-from evercrawl.store.repair.archive import filler
+from evercrawl.store.repair.archive import StandingPiece, filler, standing
 from evercrawl.store.repair.kept import FOLDER as DAMAGED_FOLDER
+from evercrawl.store.requisites.losing import gone_of, gone_records
 from evercrawl.store.scheme import NETWORK
 from evercrawl.types import NO_SLOT, Keys, Slots
 
@@ -279,7 +280,9 @@ class _Work:
         self._hosts = [host.encode() for host in meant.hosts]
         self._slots = np.sort(meant.slots)
         self._new = Forgotten(meant.slots, meant.keys, {})
-        self._ends: dict[int, int] = {}  # by segment: the end of the last named record
+        self._ends: dict[int, int] = {}  # by segment: the end of the last named record that is there
+        self._gone = gone_records(partition.journal.replay())
+        self._passed: dict[int, int] = {}  # by segment: the end of the last lost record since then
         self._patches, self._blanks = list[Patch](), list[Blank]()
         forgotten = partition.state.forgotten
         self._beside = ForgottenRequisites(
@@ -289,6 +292,8 @@ class _Work:
     def plan(self) -> forgetting.ForgetPlan:
         """Return the plan."""
         self._journal()
+        for segment in sorted(self._passed):
+            self._between(segment, self._ends.get(segment, 0), self._disk.size(self._partition.archive.name(segment)))
         for name in _MASKED:
             self._mask(name)
         now = SystemClock().now()
@@ -303,7 +308,7 @@ class _Work:
             for frame in frames(self._disk, segment.start, segment.start + HEADER_BYTES):
                 before = press.unpack(frame)
                 events = [decode(data) for data in before]
-                left = [self._without(event) for event in events]
+                left = [self._without(event, number) for number, event in enumerate(events, frame.sequence)]
                 if any(new is not event for new, event in zip(left, events, strict=True)):
                     packed = press.pack_again(frame, [encode(self._marked(event)) for event in left])
                     if packed is None:
@@ -319,11 +324,11 @@ class _Work:
                 if count % _EVERY == 0:
                     self._watch("events", frame.sequence, self._partition.journal.sequence)
 
-    def _without(self, event: Event) -> Event:
+    def _without(self, event: Event, number: int) -> Event:
         """Return an event without what is to be forgotten; the event itself if it contains none of that."""
         if isinstance(event, Visit):
             gone = self._new.has(event.slot)
-            self._archived(event, gone=gone)
+            self._archived(event, number, gone=gone)
             if gone:
                 event = msgspec.structs.replace(
                     event, digest=0, digest_rest=0, simhash=0, words=0, archive=None, content=0, etag="",
@@ -334,7 +339,7 @@ class _Work:
         if isinstance(event, RequisitesNeeded):
             return self._beside.needed(event)
         if isinstance(event, RequisiteFetched):
-            return self._beside.came(event, blanked=self._came(event))
+            return self._beside.came(event, blanked=self._came(event, number))
         if isinstance(event, Obeyed):
             if self.masked(event.result.encode()) is not None:
                 event = msgspec.structs.replace(event, result="forgotten")
@@ -355,21 +360,47 @@ class _Work:
             return msgspec.structs.replace(event, found=self._table.marked(event.found, like_others=like_others))
         return event
 
-    def _archived(self, event: Visit, *, gone: bool) -> None:
+    def _archived(self, event: Visit, number: int, *, gone: bool) -> None:
         """Plan to overwrite the record of a visit, and its request, which precedes it."""
-        if event.archive is None:
+        if event.archive is None or self._given_up(event.archive, number):
             return
         segment, offset, length = event.archive
         start, self._ends[segment] = self._ends.get(segment, 0), offset + length
         if not gone:
-            if offset - start > _REQUEST_BYTES:
-                self._requisites(segment, start, offset)
+            if offset - start > _REQUEST_BYTES or segment in self._passed:
+                self._between(segment, start, offset)
             return
-        name, first = self._partition.archive.name(segment), offset
-        for one in walk(_Part(self._disk, start, offset), name):  # type: ignore[arg-type]
-            if self._goes(one.record.url):
-                first = min(first, start + one.offset)
+        name, own, first = self._partition.archive.name(segment), list[StandingPiece](), offset
+        for one in self._standing(segment, start, offset):
+            if one.record is not None and one.record.url:
+                own.append(one)
+            else:  # all before that belongs to another visit, whose record was given up
+                self._blank_all(name, own)
+                own = []
+        for one in reversed(own):
+            assert one.record is not None, "those that are damaged are not among them"
+            first = one.start if self._goes(one.record.url) else first
         self._blank(name, first, offset + length - first)
+
+    def _given_up(self, where: Pointer, number: int) -> bool:
+        """Whether the record that an event names was given up later, so that something else may be in its place now."""
+        gone = self._gone.get(where, -1) > number
+        if gone:
+            self._passed[where.segment] = max(self._passed.get(where.segment, 0), where.offset + where.length)
+        return gone
+
+    def _standing(self, segment: int, start: int, end: int) -> Iterator[StandingPiece]:
+        """Yield what precedes a record that is there; plan to overwrite damaged parts of records that were given up."""
+        name, passed = self._partition.archive.name(segment), segment in self._passed
+        if self._passed.get(segment, 0) <= end:
+            self._passed.pop(segment, None)
+        for one in standing(self._disk, name, start, end):
+            if one.record is None:
+                if not passed:
+                    what = f"{name} is damaged at byte {one.start}, and nothing was changed"
+                    raise StoreError(f"{what}; run `evercrawl verify --repair` first")
+                self._blank(name, one.start, one.end - one.start)
+            yield one
 
     def _blank(self, name: str, offset: int, size: int) -> None:
         """Plan to overwrite a span of the archive."""
@@ -378,16 +409,22 @@ class _Work:
             raise StoreError(f"{name}, byte {offset}: {size} bytes are too few for a record; nothing was changed")
         self._blanks.append(Blank(name, offset, size, noise))
 
-    def _requisites(self, segment: int, start: int, end: int) -> None:
-        """Plan to overwrite requests of a browser that are to be forgotten, made for a page that stays."""
-        name = self._partition.archive.name(segment)
-        for one in walk(_Part(self._disk, start, end), name):  # type: ignore[arg-type]
-            if self._goes(one.record.url):
-                self._blank(name, start + one.offset, one.length)
+    def _blank_all(self, name: str, among: Iterable[StandingPiece]) -> None:
+        """Plan to overwrite those records that are of pages to be forgotten."""
+        for one in among:
+            if one.record is not None and self._goes(one.record.url):
+                self._blank(name, one.start, one.end - one.start)
 
-    def _came(self, event: RequisiteFetched) -> bool:
+    def _between(self, segment: int, start: int, end: int) -> None:
+        """Plan to overwrite records that are to be forgotten and that no event names.
+
+        They are requests of a browser for a page that stays, or requests whose answers were given up.
+        """
+        self._blank_all(self._partition.archive.name(segment), self._standing(segment, start, end))
+
+    def _came(self, event: RequisiteFetched, number: int) -> bool:
         """Plan to overwrite the record of a requisite and its request; return whether the record is overwritten."""
-        if event.archive is None:
+        if event.archive is None or gone_of(event) is not None or self._given_up(event.archive, number):
             return False
         segment, offset, length = event.archive
         name, before = self._partition.archive.name(segment), self._ends.get(segment, 0)
@@ -399,10 +436,13 @@ class _Work:
             return True
         self._ends[segment] = offset + length
         if not self._beside.goes(event.number):
+            if segment in self._passed:
+                self._between(segment, before, offset)
             return False
-        begins = offset
-        for one in walk(_Part(self._disk, before, offset), name):  # type: ignore[arg-type]
-            begins = before + one.offset if one.record.kind == "request" else offset
+        others, begins = list(self._standing(segment, before, offset)), offset
+        if others and others[-1].record is not None and others[-1].record.kind == "request":
+            begins = others.pop().start
+        self._blank_all(name, others)
         self._blank(name, begins, offset + length - begins)
         return True
 
@@ -436,22 +476,6 @@ class _Work:
         url = normalise(match[0].decode("utf-8", "replace").rstrip(".,;:)"))
         known = url is not None and self._new.has_key(self._hasher.key(url))
         return b"~" * len(match[0]) if known else match[0]
-
-
-class _Part:
-    """A range of a file, readable like a file."""
-
-    def __init__(self, disk: object, start: int, end: int) -> None:
-        self._disk, self._start, self._end = disk, start, end
-
-    def read(self, name: str, offset: int, size: int) -> bytes:
-        """Return `size` bytes from `offset`; fewer at the end."""
-        start = self._start + offset
-        return self._disk.read(name, start, max(min(size, self._end - start), 0))  # type: ignore[attr-defined, no-any-return]
-
-    def size(self, name: str) -> int:
-        """Return the size in bytes."""
-        return self._end - self._start
 
 
 def _second_copy(partition: Partition) -> Iterator[str]:

@@ -28,10 +28,10 @@ from evercrawl.store import keeping
 from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
-from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.repair.archive import standing
 from evercrawl.store.requisites.losing import gone_of, record_of
 from evercrawl.types import NO_SLOT
 
@@ -46,8 +46,8 @@ FULL_S: Final = 3_600.0
 """The interval of removals while the archive exceeds its size limit."""
 WHY: Final = "the crawl keeps no older versions of this page"
 _DAY_S: Final = 86_400.0
-_CODES: Final = {"slot": "I", "host": "I", "requisite": "q", "at": "d", "outcome": "B", "flags": "I", "same": "B",
-                 "segment": "I", "offset": "Q", "length": "I", "pointer": "Q", "content": "Q"}  # fmt: skip
+_CODES: Final = {"number": "Q", "slot": "I", "host": "I", "requisite": "q", "at": "d", "outcome": "B", "flags": "I",
+                 "same": "B", "segment": "I", "offset": "Q", "length": "I", "pointer": "Q", "content": "Q"}  # fmt: skip
 _NO_REQUISITE: Final = -1
 
 
@@ -112,9 +112,7 @@ def keep_less(directory: Path, config: Config, now: float | None = None) -> Kept
     )  # fmt: skip
     try:
         disk, archive = partition.disk, partition.archive
-        visits, lost = _gathered(partition)
-        if (before := keeping.read_plan(disk)) is not None:
-            keeping.overwrite(directory, disk, archive, before, lost)
+        visits = _gathered(partition)
         room = max(on_disk(directory) - config.keep_bytes, 0) if config.keep_bytes else 0
         going = _going(visits, config, now, room)
         spans = _spans(partition, visits, going)
@@ -151,31 +149,31 @@ def _gone(span: keeping.RemovedSpan, now: float) -> Event:
     return Lost(span.slot, span.host, now, span.archive, WHY, current=False)
 
 
-def _gathered(partition: Partition) -> tuple[dict[str, NDArray[Any]], set[Pointer]]:
-    """Return columns of all visits and requisites whose records exist, in order, and the records already removed."""
+def _gathered(partition: Partition) -> dict[str, NDArray[Any]]:
+    """Return columns of all visits and requisites whose records exist, in the order of the journal."""
     columns: dict[str, array[Any]] = {name: array(code) for name, code in _CODES.items()}
-    lost, content = set[Pointer](), dict[int, int]()
-    for pointer, _, event in partition.journal.replay(follow=True):
+    lost, content = dict[Pointer, int](), dict[int, int]()
+    for pointer, number, event in partition.journal.replay(follow=True):
         if (gone := gone_of(event)) is not None:
-            lost.add(Pointer(*gone))
+            lost[Pointer(*gone)] = number
         elif (record := record_of(event)) is not None:
             row: tuple[Any, ...]
             if isinstance(event, RequisiteFetched):
                 has = content.get(event.number, 0) if event.unchanged else pointer
                 content[event.number] = has
-                row = NO_SLOT, 0, event.number, event.at, 0, 0, event.unchanged, *record, pointer, has
+                row = number, NO_SLOT, 0, event.number, event.at, 0, 0, event.unchanged, *record, pointer, has
             else:
                 assert isinstance(event, Visit)
-                page = event.slot, event.host, _NO_REQUISITE, event.at, event.outcome, event.flags, False
+                page = number, event.slot, event.host, _NO_REQUISITE, event.at, event.outcome, event.flags, False
                 row = *page, *record, pointer, event.content
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(value)
     found = {name: np.array(column) for name, column in columns.items()}
     if lost:
-        where = zip(*(found[name].tolist() for name in ("segment", "offset", "length")), strict=True)
-        there = np.array([Pointer(*one) not in lost for one in where], np.bool_)
+        where = zip(*(found[name].tolist() for name in ("number", "segment", "offset", "length")), strict=True)
+        there = np.array([lost.get(Pointer(*one), -1) < number for number, *one in where], np.bool_)
         found = {name: column[there] for name, column in found.items()}
-    return found, lost
+    return found
 
 
 def _going(visits: dict[str, NDArray[Any]], config: Config, now: float, room: int) -> Ints:
@@ -252,17 +250,7 @@ def _spans(partition: Partition, visits: dict[str, NDArray[Any]], going: Ints) -
 
 def _request(partition: Partition, segment: int, before: int, offset: int) -> int:
     """Return where the request of an answer begins; it directly precedes the answer."""
-    name = partition.archive.name(segment)
-    data = partition.disk.read(name, before, offset - before)
-
-    class _Part:
-        def read(self, _: str, at: int, size: int) -> bytes:
-            return data[at : at + size]
-
-        def size(self, _: str) -> int:
-            return len(data)
-
     begins = offset
-    for one in walk(_Part(), name):  # type: ignore[arg-type]
-        begins = before + one.offset if one.record.kind == "request" else offset
+    for one in standing(partition.disk, partition.archive.name(segment), before, offset):
+        begins = one.start if one.record is not None and one.record.kind == "request" else offset
     return begins

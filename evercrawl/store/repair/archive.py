@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.errors import StoreError
 from evercrawl.store.archive.cdxj import index_name
+from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.warc import ID_BYTES, VERSION, iso_date, record_id
-from evercrawl.store.archive.warc_read import parse
+from evercrawl.store.archive.warc_read import WarcRecord, parse, walk
 from evercrawl.store.disk.inflating import Inflated
 from evercrawl.store.repair.damage import ArchiveSpan
 from evercrawl.store.repair.kept import FOLDER, keep_bytes, patch
@@ -40,6 +41,14 @@ class ArchivePiece(NamedTuple):
     whole: bool
 
 
+class StandingPiece(NamedTuple):
+    """Bytes [start, end) of a segment, and the record that they are; None where they are damaged."""
+
+    start: int
+    end: int
+    record: WarcRecord | None
+
+
 def pieces(data: bytes) -> Iterator[ArchivePiece]:
     """Yield the records of `data` and the pieces between them, in order."""
     at = 0
@@ -54,6 +63,26 @@ def pieces(data: bytes) -> Iterator[ArchivePiece]:
             later = data.find(_SEEN, later + 1)
         yield ArchivePiece(at, later if later >= 0 else len(data), whole=False)
         at = later if later >= 0 else len(data)
+
+
+def standing(disk: Disk, name: str, start: int, end: int) -> Iterator[StandingPiece]:
+    """Yield what stands in bytes [start, end) of a segment, in order, whatever is damaged there.
+
+    Such bytes may be of records that were given up, as with a damaged disk, and then nobody has filled them.
+    """
+    at = start
+    try:
+        for one in walk(_Stretch(disk, start, end), name):  # type: ignore[arg-type]
+            if one.record.damaged:
+                break
+            yield StandingPiece(at, start + one.offset + one.length, one.record)
+            at = start + one.offset + one.length
+    except StoreError:
+        pass
+    data = disk.read(name, at, end - at) if at < end else b""
+    for piece in pieces(data):
+        record = parse(unpack(data[piece.start : piece.end])) if piece.whole else None
+        yield StandingPiece(at + piece.start, at + piece.end, record)
 
 
 def filler(size_bytes: int, at: float, noise: bytes, what: str, *, fill: bytes = b" ") -> bytes:
@@ -92,6 +121,22 @@ def filler(size_bytes: int, at: float, noise: bytes, what: str, *, fill: bytes =
         parts += (struct.pack("<BHH", number == blocks - 1, len(part), len(part) ^ _STORED), part)
     parts.append(struct.pack("<II", zlib.crc32(text), len(text)))
     return b"".join(parts)
+
+
+class _Stretch:
+    """Some bytes of a file, as if they were a file."""
+
+    def __init__(self, disk: Disk, start: int, end: int) -> None:
+        self._disk, self._start, self._end = disk, start, end
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end."""
+        start = self._start + offset
+        return self._disk.read(name, start, max(min(size, self._end - start), 0))
+
+    def size(self, _: str) -> int:
+        """Return the size in bytes."""
+        return self._end - self._start
 
 
 class ArchiveMending:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from evercrawl.store.archive.pointer import Pointer
     from evercrawl.store.journal.journal import Journal
 
@@ -23,6 +25,20 @@ def gone_of(event: Event) -> Pointer | None:
     if isinstance(event, Lost):
         return event.archive
     return event.archive if isinstance(event, RequisiteFetched) and event.error == LOST_REQUISITE else None
+
+
+def gone_records(events: Iterable[tuple[int, int, Event]]) -> dict[Pointer, int]:
+    """Return the records that events give up, each with the number of the last event that does so.
+
+    Only an event after that can name a record in the same place again: another one, written where the first was cut
+    off. So the record of event `number` is in the archive if `gone_records(...).get(where, -1) < number`.
+
+    Parameters
+    ----------
+    events
+        Pointers, numbers and events, as the journal replays them.
+    """
+    return {where: number for _, number, event in events if (where := gone_of(event)) is not None}
 
 
 def lost_requisites(journal: Journal, broken: set[Pointer], now: float) -> list[RequisiteFetched]:
