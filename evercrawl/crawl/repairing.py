@@ -31,7 +31,7 @@ from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import Lock, holder
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import Partition, is_crawl, write_birth
+from evercrawl.store.partition import UNFINISHED, Partition, is_crawl, write_birth
 from evercrawl.store.repair import journal as mending
 from evercrawl.store.repair.archive import ArchiveMending
 from evercrawl.store.repair.birth import read_birth, worked_out
@@ -102,6 +102,8 @@ def plan(
         other = None if backup is None else _backup(backup, disk)
         if other is not None:
             stack.callback(other.close)
+        if disk.size(UNFINISHED):
+            return RepairPlan([], [f"this is a backup that was interrupted: run `evercrawl backup {directory}` again"])
         early = _birth(directory, disk, other)
         if early is None and Part.JOURNAL in damage.parts:
             early = _journal(directory, disk, backup, other, cut=cut)
@@ -148,7 +150,8 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
     """Plan the repair of the journal; None if its bytes are sound, so that this cannot repair it."""
     sound = mending.sound_journal(disk)
     events = max(map(stamped.stamp, stamped.names(disk, stamped.SNAPSHOT)), default=0)
-    if events <= sound.events and not _damaged(disk):
+    missing = mending.is_missing(disk, sound.events)
+    if events <= sound.events and not missing and not _damaged(disk):
         return None
     where = f"the journal is intact up to event {sound.events:,}"
     if other is not None and _reaches(other) > sound.events:
@@ -157,11 +160,15 @@ def _journal(directory: Path, disk: Disk, backup: Path | None, other: Disk | Non
             return _writable(directory, lambda own: _restored(directory, own, other))  # it is read again
 
         return RepairPlan([RepairStep(f"{where}; its damaged or lost parts are restored from {backup}", put_back)], [])
-    if sound.rest_bytes and not cut:
-        left = f"{sound.rest_bytes:,} bytes follow, and events in them build on what is damaged"
-        return RepairPlan([], [f"{where}; {left}: {_CUT_WITH}"])
     gone = f"{events - sound.events:,} events at the end" if events > sound.events else "what follows that"
-    lost = f"{gone} of the journal cannot be recovered; pages that they visited are fetched again"
+    if not cut and (sound.rest_bytes or missing or events > sound.events):
+        left = f"{sound.rest_bytes:,} bytes follow, and events in them build on what is damaged"
+        return RepairPlan([], [f"{where}; {left if sound.rest_bytes else f'{gone} are missing'}: {_CUT_WITH}"])
+    if sound.events:
+        again = "pages that they visited are fetched again if earlier events or intact later parts made them known"
+    else:
+        again = "the crawl starts again: give its seeds to the next `evercrawl crawl`"
+    lost = f"{gone} of the journal cannot be recovered; {again}"
 
     def give_up() -> list[str]:
         _writable(directory, lambda own: _cut(directory, own))
@@ -207,6 +214,11 @@ def _cut(directory: Path, disk: RealDisk) -> None:
         number = name.removesuffix(".warc.gz").rpartition("-")[2]
         if name.endswith(".warc.gz") and number.isdigit() and int(number) >= end.segment:
             keep_bytes(directory, name, end.size_bytes if int(number) == end.segment else 0, disk.size(name))
+    birth = read_birth(disk)
+    assert birth is not None, "it is repaired before the journal"
+    archive = Archive(disk, birth.id, os.urandom, software="", agent="")
+    if archive.end > end:
+        archive.cut(*end)
     for name in stamped.names(disk, stamped.SNAPSHOT):
         if stamped.stamp(name) > events:
             disk.remove(name)

@@ -1,9 +1,10 @@
 """Backups of a crawl directory, made while the crawl runs; a backup can be opened as a crawl directory.
 
 Journal and archive only grow, so a copy of their beginnings is an earlier state of the crawl. A record is in the
-archive before the journal refers to it; hence the order: archive, snapshots, journal, and the archive's last records.
-An interrupted backup can be opened too, in the worst case at the state of the one before. A repeated backup copies
-only what changed. Data that can be rebuilt, such as the search index, is left out.
+archive before the journal refers to it; hence the order: archive, journal, and the archive's last records. Snapshots
+are read before the journal and written after it, so that none is ever ahead of it. A first backup that was interrupted
+is marked, and cannot be opened; a later one can, in the worst case at the state of the one before. A repeated backup
+copies only what changed. Data that can be rebuilt, such as the search index, is left out.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import NAME as SOCKET
-from evercrawl.store.partition import COPY, FILE, KEY
+from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.snapshots.head import KIND
 
 __all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "CrawlFiles", "CrawlFilesHere", "backup", "bring"]
@@ -44,7 +45,9 @@ _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
-_LEFT_OUT: Final = ("search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, MOVING, "cookies.json")
+_LEFT_OUT: Final = (
+    "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, "cookies.json",
+)  # fmt: skip
 _LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy lack all that was forgotten earlier
 _TIMES: Final = 5
 _PIECE: Final = 4 << 20
@@ -171,6 +174,7 @@ def bring(
 
 
 def _check(originals: CrawlFiles, where: str, target: Path) -> None:
+    see_finished(originals.size(UNFINISHED), Path(where))
     if not (originals.size(FILE) or originals.size(COPY)):
         raise ConfigError(f"there is no crawl in {where}; name its directory with --dir")
     if target.exists() and not target.is_dir():
@@ -182,7 +186,7 @@ def _check(originals: CrawlFiles, where: str, target: Path) -> None:
         if there.size(FILE) or there.size(COPY):
             if _id(originals) != _id(there):
                 raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
-        elif {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
+        elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
             raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
 
 
@@ -210,6 +214,8 @@ class _Copying:
     def run(self, now: float) -> BackupReport:
         """Copy all files that belong to a backup."""
         try:
+            if not self._target.size(BACKUP_FILE):  # there is no backup yet that could be opened
+                self._target.replace(UNFINISHED, [b"evercrawl backup removes this file at its end\n"])
             for _ in range(_TIMES):
                 before = self._last()
                 self._copy()
@@ -226,6 +232,7 @@ class _Copying:
             events = Journal.open(self._target, writable=False).sequence
             report = BackupReport(self._from, str(self._to), now, events, len(self._files), self._copied)
             self._target.replace(BACKUP_FILE, [msgspec.json.encode(report) + b"\n"])
+            self._target.remove(UNFINISHED)
             return report
         finally:
             self._target.close()
@@ -235,10 +242,15 @@ class _Copying:
         for name in (FILE, COPY, KEY):
             self._replace(name)
         self._grow_all(_ARCHIVE)
-        self._replace_all(lambda name: name.startswith(_MANIFESTS))
+        manifests = {name: self._whole(self._source, name) for name in self._names() if name.startswith(_MANIFESTS)}
+        if self._anew:  # until the journal is there again
+            for name in [name for name in self._target.names() if name.startswith(_MANIFESTS)]:
+                self._target.remove(name)
         self._grow_all(_BLOCKS)
         self._grow_all(_JOURNAL)
         self._grow_all(_ARCHIVE)
+        for name, data in manifests.items():
+            self._named(name, data)
         for name in _GROWING:
             self._grow(name)
         before = (*_MANIFESTS, *_BLOCKS, _JOURNAL, *_GROWING, *_LAST)
@@ -313,11 +325,17 @@ class _Copying:
         if not size:
             return
         self._files.add(name)
-        if not self._anew and name.startswith(_MANIFESTS) and self._target.size(name) == size:
-            return  # its name says what is in it
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
+
+    def _named(self, name: str, data: bytes) -> None:
+        """Write a file that was read before the files to which it refers, and is written after them."""
+        if data:  # else it was removed meanwhile
+            self._files.add(name)
+            if self._anew or self._target.size(name) != len(data):  # the name determines the content
+                self._target.replace(name, [data])
+                self._count(name, len(data))
 
     def _forget(self) -> None:
         """Remove files that the crawl no longer has, such as older snapshots."""

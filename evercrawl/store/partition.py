@@ -28,6 +28,7 @@ from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.journal.events import Lost, RequisiteFetched, Switched, Visit
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.segment import HEADER_BYTES, segments
 from evercrawl.store.post.book import PostBook
 from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.store.repair.kept import keep_archive_end
@@ -55,6 +56,8 @@ SHARED_FORMAT: Final = 3
 FILE: Final = "crawl.json"
 PARTED: Final = "cluster.json"
 """File in the directory of a crawl in several partitions."""
+UNFINISHED: Final = "backup.begun"
+"""The file in a directory to which a crawl is being copied for the first time."""
 COPY: Final = "crawl-copy.json"
 _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LATEST_S: Final = 1e11
@@ -153,6 +156,28 @@ def is_crawl(directory: Path) -> bool:
     return (directory / FILE).is_file() or (directory / COPY).is_file()
 
 
+def see_finished(unfinished: int, directory: Path) -> None:
+    """Check that a directory is not one to which a crawl was copied in part.
+
+    Parameters
+    ----------
+    unfinished
+        The size of its file `UNFINISHED`.
+    directory
+        For the error.
+
+    Raises
+    ------
+    StoreError
+        It is; it may lack anything, and nothing may be written there but the rest of the copy.
+    """
+    if unfinished:
+        raise StoreError(
+            f"{directory} is a backup that was interrupted; finish it with: evercrawl backup {directory}, or, if the "
+            f"crawl is gone, remove {UNFINISHED} and see what evercrawl verify --repair can do"
+        )
+
+
 def see_single(directory: Path) -> None:
     """Check that a directory is not that of a crawl in several partitions, each of which has a folder below.
 
@@ -237,7 +262,7 @@ class Partition:
     ) -> None:
         self.directory = directory
         self.forgotten_stamp = forgotten.stamp(directory)
-        self._forgiving, self._lost_end = forgiving, False
+        self._forgiving = forgiving
         self.random = random
         self._site, self._site_rules = site, site_rules
         self.repairs: list[str] = []
@@ -246,6 +271,7 @@ class Partition:
         self._lock = Lock.take(directory, PURPOSE, now) if writable and lock is None and disk is None else lock
         try:
             self.disk: Disk = disk or RealDisk(directory, read_only=not writable)
+            see_finished(self.disk.size(UNFINISHED), directory)
             self._finish_forgetting(writable)
             self.birth = self._born(random, now, writable, scheme or Scheme(), secret, share)
             self.hasher = self.birth.hasher
@@ -324,19 +350,16 @@ class Partition:
     def _open(self, writable: bool, fold_all: bool, now: float) -> None:
         loaded, troubles = (None, []) if fold_all else snapshot.load(self.disk)
         self.repairs += troubles
+        if writable and loaded is not None:
+            files = segments(self.disk)  # before a torn end is cut off
+            self._see_reached(loaded.name, (files[-1].end if files else 0) + HEADER_BYTES >= loaded.head.position)
         self.journal = Journal.open(self.disk, writable=writable, good=loaded.head.position if loaded else 0)
         if self.journal.repaired:
             self.repairs.append(self.journal.repaired)
-        if writable and loaded is not None and loaded.head.sequence and not self.journal.sequence:
-            raise StoreError(
-                f"the journal of {self.directory} is gone, and snapshot {loaded.name} shows that there was one; "
-                "restore the journal-* files from a copy, or start a new crawl in another directory"
-            )
+        for name in snapshot.names(self.disk) if writable else ():
+            self._see_reached(name, stamped.stamp(name) <= self.journal.sequence)
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded again")
-            self._lost_end = True
-            if writable:  # once the journal has grown past it again, it would seem to fit
-                self.disk.remove(loaded.name)
             loaded = None
         if writable:
             stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
@@ -352,6 +375,15 @@ class Partition:
         if writable:
             self._finish_keeping()
             self._mend_archive(max(now, self.state.last_at()))  # the clock may have been set back
+
+    def _see_reached(self, name: str, reached: bool) -> None:
+        """Refuse to go on where acknowledged events are gone: snapshots are written after the events they contain."""
+        if not reached:
+            raise StoreError(
+                f"the journal of {self.directory} ends before snapshot {name} was made: acknowledged events are lost; "
+                "restore the journal-* files from a copy, as with evercrawl verify --repair --from DIRECTORY, or give "
+                "those events up with evercrawl verify --repair --cut"
+            )
 
     def _fold_on(self, loaded: snapshot.Loaded | None, writable: bool, fold_all: bool, now: float) -> None:
         """Fold; if our own code fails on an event and that is tolerated, start again without the event."""
@@ -476,7 +508,7 @@ class Partition:
         """Make the end of the archive agree with the journal, by cutting the archive or giving up records."""
         end = self.archive.end
         if end > self._archive_end:
-            if self._lost_end:  # acknowledged records are in the archive, although the journal no longer names them
+            if not self.journal.sequence:  # so the journal may have been lost, and nothing else is left of the crawl
                 keep_archive_end(self.disk, self.archive, self._archive_end)
             self.archive.cut(*self._archive_end)
             self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")

@@ -21,6 +21,7 @@ from evercrawl.crawl import crawl
 from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.store.backup import BACKUP_FILE, backup
@@ -29,6 +30,7 @@ from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.partition import UNFINISHED, Partition, is_crawl
 
 
 def events(directory) -> int:
@@ -97,36 +99,64 @@ def test_a_running_crawl_is_copied_again_and_again(site, beside, tmp_path):
         running.result(60)
 
 
-def test_a_backup_that_is_broken_off_opens_and_is_finished_by_the_next(crawled, tmp_path, monkeypatch):
-    whole = tmp_path / "whole"
-    backup(Path(crawled), whole, time.time())
-    writes = []
-    for most in range(0, 40, 3):
-        target, left = tmp_path / f"t{most}", iter(range(most))
-        made = RealDisk.__init__
+def broken_off(source: str, target: Path, most: int, monkeypatch) -> bool:
+    """Make a backup of which the disk takes so many writes; return whether that was too few."""
+    left, made = iter(range(most)), RealDisk.__init__
 
-        def begin(disk, directory, *, left=left, made=made, **named: object) -> None:
-            def before(operation: str, name: str) -> None:
-                writes.append(name)
-                if next(left, None) is None:
-                    raise OSError(5, "broken off")
+    def begin(disk, directory, **named: object) -> None:
+        def before(operation: str, name: str) -> None:
+            if next(left, None) is None:
+                raise OSError(5, "broken off")
 
-            made(disk, directory, **(named if named.get("read_only") else named | {"before": before}))
+        made(disk, directory, **(named if named.get("read_only") else named | {"before": before}))
 
-        with monkeypatch.context() as patch:
-            patch.setattr(RealDisk, "__init__", begin)
-            try:
-                backup(Path(crawled), target, time.time())
-            except StoreError:
-                broken = True
-            else:
-                broken = False
-        if broken and (target / "crawl.json").exists() and list(target.glob("journal-*")):
-            assert not [sentence for sentence in verify(target).wrong if "archive" in sentence]
+    with monkeypatch.context() as patch:
+        patch.setattr(RealDisk, "__init__", begin)
+        try:
+            backup(Path(source), target, time.time())
+        except StoreError:
+            return True
+    return False
+
+
+def test_a_first_backup_that_is_broken_off_is_refused_and_finished_by_the_next(crawled, tmp_path, monkeypatch, capsys):
+    for most in range(1, 60, 4):
+        target = tmp_path / f"t{most}"
+        if not broken_off(crawled, target, most, monkeypatch):
+            break
+        if not (target / UNFINISHED).exists():  # nothing was copied yet
+            assert not is_crawl(target)
+            continue
+        held = {path: path.read_bytes() for path in target.rglob("*") if path.is_file() and path.name != "lock"}
+        if (target / "crawl.json").exists():  # else it is taken for no crawl at all
+            assert [sentence for sentence in verify(target).wrong if "a backup that was interrupted" in sentence]
+            assert main(["verify", "--repair", "--yes", "--cut", "--dir", str(target)]) == 1
+        assert main(["crawl", "http://example.org/", "--dir", str(target), "--quiet"]) == 3
+        assert "a backup that was interrupted" in capsys.readouterr().err
+        with pytest.raises(StoreError, match="a backup that was interrupted"):
+            backup(target, tmp_path / "of it", time.time())
+        assert {path: path.read_bytes() for path in held} == held
+        assert backup(Path(crawled), target, time.time()).events == events(crawled)
+        assert not verify(target).wrong
+    assert most > 5
+
+
+def test_a_later_backup_that_is_broken_off_opens_and_is_finished_by_the_next(crawled, site, tmp_path, monkeypatch):
+    first = tmp_path / "first"
+    backup(Path(crawled), first, time.time())
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--pages", "5", "--quiet", "--refresh-after", "0.1s"]
+    assert main(["crawl", "--dir", crawled, *flags, "--seconds", "20"]) == 0
+    for most in range(0, 60, 4):
+        target = Path(shutil.copytree(first, tmp_path / f"t{most}"))
+        broken = broken_off(crawled, target, most, monkeypatch)
+        again = Partition(Path(shutil.copytree(target, tmp_path / f"o{most}")), os.urandom, now=2e9, site=found_site)
+        assert again.state.visits
+        again.close()
         assert backup(Path(crawled), target, time.time()).events == events(crawled)
         assert not verify(target).wrong
         if not broken:
             break
+    assert most > 5
 
 
 @pytest.mark.parametrize("name", ["journal-0000000000000000.log", "urls.log"])

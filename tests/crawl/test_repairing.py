@@ -14,6 +14,7 @@ import pytest
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.errors import StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store.archive.warc_read import walk
 from evercrawl.store.backup import backup
@@ -213,11 +214,67 @@ def test_urls_that_whole_frames_behind_the_damage_made_known_stay_known(copy, wh
     assert len(urls_of(whole)) > 100
 
 
-def test_a_start_keeps_the_archive_of_events_that_the_journal_lost(copy):
+def lose_journal(directory: Path, place: float, *, between_frames: bool) -> None:
+    """Cut the journal, in the middle of a frame or between two; all of it at 0."""
+    path = next(directory.glob("journal-*"))
+    if not place:
+        path.unlink()
+        return
+    disk = RealDisk(directory, read_only=True)
+    ends = [frame.offset + frame.size for frame in frames(disk, 0, HEADER_BYTES)]
+    size = int(path.stat().st_size * place)
+    os.truncate(path, max((end for end in ends if end <= size), default=HEADER_BYTES) if between_frames else size)
+
+
+LOSSES = [(0.0, False), (0.0001, True), (0.3, False), (0.3, True), (0.9, False), (0.9, True)]
+
+
+@pytest.mark.parametrize(("place", "between_frames"), LOSSES)
+def test_events_that_are_gone_are_given_up_only_when_told(copy, whole, capsys, place, between_frames):
+    lose_journal(copy, place, between_frames=between_frames)
+    before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file() and path.name != "lock"}
+    with pytest.raises(StoreError, match="acknowledged events are lost"):
+        HandMade(copy)
+    said = repair(copy, capsys)
+    assert not said["fine"]
+    assert "give up what follows with --cut" in said["repair"]["unmendable"][0]
+    assert {path: path.read_bytes() for path in before} == before
+    said = repair(copy, capsys, "--cut")
+    assert said["fine"], said
+    assert "cannot be recovered" in said["repair"]["lost"][0]
+    known = Journal.open(RealDisk(copy, read_only=True), writable=False).sequence
+    assert ("give its seeds" in said["repair"]["lost"][0]) == (not known)
+
+
+@pytest.mark.parametrize("cutting", [(), ("--cut",)])
+def test_an_archive_without_a_journal_is_wrong_and_given_up_only_when_told(copy, capsys, cutting):
+    """As where only the archive was copied, with the file that names the crawl."""
+    for path in [*copy.glob("journal-*"), *copy.glob("snapshot-*"), *copy.glob("blocks-*")]:
+        path.unlink()
+    held = {file.name: file.read_bytes() for file in copy.glob("archive/*.warc.gz")}
+    assert any("the journal no event" in sentence for sentence in verify(copy).wrong)
+    assert repair(copy, capsys, *cutting)["fine"] == bool(cutting)
+    if not cutting:
+        assert {file.name: file.read_bytes() for file in copy.glob("archive/*.warc.gz")} == held
+    else:
+        kept = {file.name.partition("-")[2]: file.read_bytes() for file in (copy / "damaged").iterdir()}
+        assert {name: kept[name] for name in held} == held
+
+
+def test_a_start_without_any_event_keeps_the_archive_that_it_cuts(copy):
+    for path in [*copy.glob("journal-*"), *copy.glob("snapshot-*")]:
+        path.unlink()
+    held = {file.name: file.read_bytes() for file in copy.glob("archive/*.warc.gz")}
+    HandMade(copy).partition.close()
+    kept = {file.name.partition("-")[2]: file.read_bytes() for file in (copy / "damaged").iterdir()}
+    assert {name: kept[name] for name in held} == held
+
+
+def test_a_repair_keeps_the_archive_of_events_that_the_journal_lost(copy, capsys):
     """Nothing names these records any more, so that they are cut off; what they hold was acknowledged once."""
     cut(next(copy.glob("journal-*")), 0.6)
     archive = {file.name: file.read_bytes() for file in copy.glob("archive/*.warc.gz")}
-    HandMade(copy).partition.close()
+    assert repair(copy, capsys, "--cut")["fine"]
     kept = list((copy / "damaged").iterdir())
     assert kept
     for name, data in archive.items():

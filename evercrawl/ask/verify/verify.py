@@ -22,6 +22,7 @@ from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import Part
+from evercrawl.store.repair.journal import is_missing
 from evercrawl.store.requisites.losing import gone_records, record_of
 from evercrawl.store.snapshots import snapshot
 from evercrawl.store.snapshots.head import DAMAGED, SnapshotHead
@@ -110,6 +111,9 @@ def inspect(
         found.mends.append(unswitched(partition))
     _settings(partition.directory, found)
     whole = _journal(partition.disk, upto, found)
+    if not running and is_missing(partition.disk, upto):
+        what = "the archive has records, and the journal no event: it was lost, or not copied; restore it from a copy"
+        found.blame(what, part=Part.JOURNAL)
     folded = _events(partition, found, upto, watch, running=running, clean=clean)
     if whole and folded is not None:
         compare(partition.state, folded, found)

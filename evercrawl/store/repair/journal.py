@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.errors import StoreError
+from evercrawl.store.archive.archive import FOLDER as ARCHIVE
+from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
 from evercrawl.store.journal.segment import HEADER_BYTES, Segment, header, read_frame, read_header, segment_name
 from evercrawl.store.repair.kept import keep_bytes, move_away, patch
+
+_BATCH_BYTES: Final = 64 << 20
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +51,15 @@ def sound_journal(disk: Disk) -> SoundJournal:
         start = offset
     rest = sum(max(at + disk.size(segment_name(at)) - max(at, offset), 0) for at in starts)
     return SoundJournal(start, offset, events, rest)
+
+
+def is_missing(disk: Disk, events: int) -> bool:
+    """Return whether there must have been a journal: it has no event, and the archive more than one batch of records.
+
+    A crawl that is killed before its first commit leaves a batch of records that no event names.
+    """
+    sizes = [size for name in disk.names(ARCHIVE) if name.endswith(SEGMENT_SUFFIX) and (size := disk.size(name))]
+    return not events and (len(sizes) > 1 or sum(sizes) > _BATCH_BYTES)
 
 
 def file_starts(disk: Disk) -> list[int]:
