@@ -40,6 +40,7 @@ from evercrawl.store.journal.frame import Frame, Press
 from evercrawl.store.keeper.folder import is_held, noted_place
 from evercrawl.store.partition import FILE, Birth, Partition, crawl_id
 from evercrawl.store.repair.kept import keep_bytes, move_away, patch
+from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
 
 OUTSIDE = (
     "../precious",
@@ -342,6 +343,18 @@ def test_no_database_computes_when_it_is_verified(crawl, how):
     began = time.process_time()
     assert any(name in sentence for sentence in verify(crawl).wrong)
     assert time.process_time() - began < 5
+
+
+def test_a_table_of_ours_computes_nothing_and_is_opened_again_with_what_it_has(crawl):
+    path = str(crawl / REQUISITES_FILE)
+    RequisiteBook.opened(path).close()
+    with closing(sqlite3.connect(path)) as file:
+        file.execute("INSERT INTO owners VALUES (7)")
+        file.commit()
+    RequisiteBook.opened(path).close()
+    assert verify(crawl).wrong == []
+    with closing(sqlite3.connect(path)) as file:
+        assert file.execute("SELECT owner FROM owners").fetchall() == [(7,)]
 
 
 def test_a_check_of_a_database_ends(crawl, monkeypatch):
