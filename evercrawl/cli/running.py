@@ -16,13 +16,18 @@ if TYPE_CHECKING:
 
 GRACE_S = 8.0
 LAST_S = 9.8  # after the first signal; work that still runs then will not end by itself
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 def obey_from_now() -> None:
-    """End with exit code 0 on Ctrl-C and SIGTERM while nothing has been opened yet."""
-    for number in _SIGNALS:
+    """End with exit code 0 on Ctrl-C, SIGTERM and SIGHUP while nothing has been opened yet."""
+    for number in _ending():
         signal.signal(number, _leave)
+
+
+def _ending() -> list[signal.Signals]:
+    """Return the signals that end the work: not SIGHUP if it is ignored, as under nohup, or reopens a log."""
+    heeded = signal.getsignal(signal.SIGHUP) in (signal.SIG_DFL, _leave)
+    return [signal.SIGINT, signal.SIGTERM, *([signal.SIGHUP] if heeded else [])]
 
 
 def _leave(number: int, frame: object) -> None:
@@ -34,10 +39,10 @@ def until_stopped(
 ) -> Summary | None:
     """Return what `work` returns.
 
-    The first Ctrl-C or SIGTERM sets the event that `work` received, on which `work` should end by itself, and calls
-    `tell`, which may print a message. After `GRACE_S` seconds the work is cancelled, and None returned. A second Ctrl-C
-    ends the process at once, and so do `LAST_S` seconds after the first, even if the event loop is blocked, for
-    instance by an endless regular expression.
+    The first Ctrl-C, SIGTERM or SIGHUP sets the event that `work` received, on which `work` should end by itself, and
+    calls `tell`, which may print a message. After `GRACE_S` seconds the work is cancelled, and None returned. A second
+    Ctrl-C ends the process at once, and so do `LAST_S` seconds after the first, even if the event loop is blocked, for
+    instance by an endless regular expression. SIGHUP is left alone if it is ignored or handled already.
     """
     import asyncio  # here, because every start of the command line imports this file
 
@@ -72,7 +77,7 @@ async def _obeying(
                 tell()
 
     # not the loop's own handlers, which wait for the loop
-    before = {number: signal.signal(number, asked) for number in _SIGNALS}
+    before = {number: signal.signal(number, asked) for number in _ending()}
     before[signal.SIGALRM] = signal.signal(signal.SIGALRM, _die)
     try:
         return await task

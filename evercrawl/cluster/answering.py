@@ -103,7 +103,7 @@ class PartAnswering:
 
 def end_with_partition() -> None:
     """Make a child end with its partition and react to signals by default; the partition ignores them."""
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL)
     if sys.platform == "linux":
         _LIBC.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL))

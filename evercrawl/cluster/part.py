@@ -119,7 +119,7 @@ class HubCarrier:
 
 def run_part(plan: PartPlan, line: socket.socket) -> None:
     """Crawl until the coordinator asks to stop or disconnects."""
-    for number in (signal.SIGINT, signal.SIGTERM):  # the coordinator handles them and says when to stop
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):  # the coordinator handles them and says when to stop
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asyncio.run(attend(plan, line))

@@ -14,8 +14,9 @@ from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 @pytest.fixture(autouse=True)
 def signals_as_before() -> Iterator[None]:
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever runs the tests may ignore it, as nohup does
     yield
     for number, handler in zip(numbers, before, strict=True):
         signal.signal(number, handler)

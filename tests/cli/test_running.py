@@ -21,9 +21,25 @@ async def until(stop: asyncio.Event, number: int | None) -> Summary:
     return SUMMARY
 
 
-@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [None, signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_the_summary_comes_back(number):
     assert running.until_stopped(lambda stop: until(stop, number)) is SUMMARY
+
+
+@pytest.mark.parametrize("handler", [signal.SIG_IGN, lambda *_: None])
+def test_a_hangup_that_is_ignored_or_handled_ends_nothing(handler):
+    """As under nohup, and of a run with a log, which it reopens."""
+
+    async def hung_up(stop: asyncio.Event) -> Summary:
+        os.kill(os.getpid(), signal.SIGHUP)
+        await asyncio.sleep(0)
+        assert not stop.is_set()
+        return SUMMARY
+
+    signal.signal(signal.SIGHUP, handler)
+    running.obey_from_now()
+    assert running.until_stopped(hung_up) is SUMMARY
+    assert signal.getsignal(signal.SIGHUP) is handler
 
 
 def test_what_does_not_end_by_itself_is_cancelled(monkeypatch):
@@ -70,7 +86,7 @@ def test_a_second_ctrl_c_ends_at_once():
         assert child.wait(timeout=5) == -signal.SIGINT
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_before_anything_is_open_a_signal_is_a_clean_end(number):
     with process("running.obey_from_now()\nprint('ready', flush=True)\ntime.sleep(60)") as child:
         child.send_signal(number)

@@ -1,8 +1,11 @@
 """The log of a run, and alerts: to a real command and a real server, once in a while, and never in the crawl's way."""
 
+import argparse
+import errno
 import http.server
 import json
 import os
+import signal
 import stat
 import sys
 import threading
@@ -14,10 +17,12 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import main
+from evercrawl.cli.show.lines import Watcher
 from evercrawl.cli.watching import hook as hooks
 from evercrawl.cli.watching.alerts import Alerts
 from evercrawl.cli.watching.hook import AlertHook
 from evercrawl.cli.watching.rotating import KEPT, RotatingFile
+from evercrawl.cli.watching.watching import Watching, add_watching
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Progress, Summary
 from evercrawl.simulate.surroundings.loopback import NETWORK
@@ -70,6 +75,100 @@ def test_files_are_begun_anew_when_full_and_few_are_kept(tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.log", *(f"a.log.{n + 1}" for n in range(KEPT))]
     assert all(path.stat().st_size == 1000 for path in tmp_path.iterdir())
     assert (tmp_path / "a.log").read_text().endswith("399\n")
+
+
+@pytest.fixture
+def refusing(monkeypatch):
+    """Refuse to rename files in these folders, as a file system does where the user may not write."""
+    folders, replace = set[Path](), Path.replace
+
+    def see(path: Path, target: Path) -> Path:
+        if path.parent in folders:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", see)
+    return folders
+
+
+def test_a_log_that_cannot_be_renamed_goes_on_in_its_file_and_says_so_once(tmp_path, refusing):
+    said = list[str]()
+    refusing.add(tmp_path)
+    file = RotatingFile(tmp_path / "a.log", 1000, said.append)
+    for number in range(100):
+        file.write(f"{number:099d}")
+    assert [len(said), "cannot be renamed" in said[0], "Permission denied" in said[0]] == [1, True, True]
+    assert [path.name for path in tmp_path.iterdir()] == ["a.log"]
+    refusing.clear()
+    for number in range(100, 120):
+        file.write(f"{number:099d}")
+    file.close()
+    files = sorted(tmp_path.iterdir(), key=lambda path: path.read_text()[:99])
+    lines = "".join(path.read_text() for path in files).splitlines()
+    assert lines == [f"{number:099d}" for number in range(120)]
+    assert [len(files) > 1, file.dropped, len(said)] == [True, 0, 1]
+
+
+def test_a_log_of_which_no_new_file_can_be_opened_loses_no_line(tmp_path, monkeypatch):
+    said, opened, refused = list[str](), os.open, True
+
+    def see(path: Path, *args: int, **more: int) -> int:
+        if refused and path == tmp_path / "a.log":
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
+        return opened(path, *args, **more)
+
+    file = RotatingFile(tmp_path / "a.log", 1000, said.append)
+    monkeypatch.setattr(os, "open", see)
+    for number in range(40):
+        file.write(f"{number:099d}")
+    refused = False
+    for number in range(40, 50):
+        file.write(f"{number:099d}")
+    file.close()
+    text = "".join((tmp_path / name).read_text() for name in ("a.log.1", "a.log"))
+    assert text.splitlines() == [f"{number:099d}" for number in range(50)]
+    assert len(said) == 1
+
+
+def test_what_is_no_file_is_never_renamed(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    file = RotatingFile(pipe, 10)
+    for _ in range(5):
+        file.write("a line")
+    file.close()
+    assert os.read(reader, 1000) == b"a line\n" * 5
+    os.close(reader)
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_a_log_behind_a_link_leaves_the_link(tmp_path):
+    (tmp_path / "a.log").touch()
+    link = tmp_path / "link"
+    link.symlink_to("a.log")
+    file = RotatingFile(link, 10)
+    for line in ("one", "two", "three"):
+        file.write(line)
+    file.close()
+    assert link.is_symlink()
+    assert [link.read_text(), (tmp_path / "a.log.1").read_text()] == ["three\n", "one\ntwo\n"]
+
+
+def test_a_hangup_reopens_the_log_and_the_run_goes_on(tmp_path):
+    """As logrotate asks for, which renames the file and then sends the signal."""
+    log, args = tmp_path / "a.log", argparse.ArgumentParser()
+    add_watching(args)
+    before = signal.getsignal(signal.SIGHUP)
+    with Watching(args.parse_args(["--log", str(log)]), tmp_path, Watcher()) as watch:
+        log.rename(tmp_path / "old")
+        os.kill(os.getpid(), signal.SIGHUP)
+        watch(running(1.0))
+        assert log.exists(), "even before the next line"
+        watch(running(2.0, message="news"))
+    assert [line["event"] for line in log_of(tmp_path / "old")] == ["start"]
+    assert [line["message"] for line in log_of(log) if line["event"] == "message"] == ["news"]
+    assert signal.getsignal(signal.SIGHUP) is before
 
 
 def test_a_log_that_cannot_be_written_is_refused_and_one_that_cannot_go_on_ends_no_crawl(tmp_path, capsys):

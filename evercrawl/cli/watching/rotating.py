@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -15,7 +17,16 @@ KEPT: Final = 5
 class RotatingFile:
     r"""Lines, appended to a file; at `most_bytes` it becomes NAME.1, which becomes NAME.2, and so on to `KEPT`.
 
-    If the disk refuses a line, only that line is lost; `dropped` counts these.
+    If the disk refuses a line, only that line is lost; `dropped` counts these. If the file cannot be renamed, lines are
+    appended to it beyond `most_bytes`, and the next attempt is made after as many bytes again. Devices and pipes are
+    never renamed.
+
+    Parameters
+    ----------
+    path, most_bytes
+        The file, and the size at which a new one begins. Behind a symbolic link the target is renamed.
+    failed
+        Called with a sentence when the file cannot be renamed or reopened, once until it succeeds.
 
     Raises
     ------
@@ -32,9 +43,10 @@ class RotatingFile:
     ('three\n', 'one\ntwo\n')
     """
 
-    def __init__(self, path: Path, most_bytes: int) -> None:
+    def __init__(self, path: Path, most_bytes: int, failed: Callable[[str], None] = lambda _: None) -> None:
         self.path, self.dropped = path, 0
-        self._most_bytes = most_bytes
+        self._most_bytes, self._full_bytes = most_bytes, most_bytes
+        self._failed, self._failing, self._asked = failed, False, False
         try:
             self._fd, self._size = self._opened()
         except OSError as error:
@@ -43,12 +55,23 @@ class RotatingFile:
     def write(self, line: str) -> None:
         """Append a line."""
         data = f"{line}\n".encode()
+        self.refresh()
+        if self._size and self._size + len(data) > self._full_bytes:
+            self._rotate()
         try:
-            if self._size and self._size + len(data) > self._most_bytes:
-                self._rotate()
             self._size += os.write(self._fd, data)
         except OSError:
             self.dropped += 1
+
+    def reopen_soon(self) -> None:
+        """Reopen the file by its name before the next line, because it was renamed; a signal handler may call this."""
+        self._asked = True
+
+    def refresh(self) -> None:
+        """Reopen the file if that was requested."""
+        if self._asked:
+            self._asked = False
+            self._attempt("reopened", self._reopen)
 
     def close(self) -> None:
         """Close the file."""
@@ -60,13 +83,37 @@ class RotatingFile:
         return fd, os.fstat(fd).st_size
 
     def _rotate(self) -> None:
-        for number in range(KEPT - 1, 0, -1):
-            with contextlib.suppress(FileNotFoundError):
-                self._numbered(number).replace(self._numbered(number + 1))
-        self.path.replace(self._numbered(1))
+        if stat.S_ISREG(os.fstat(self._fd).st_mode):
+            self._attempt("renamed at --log-size", self._rename)
+
+    def _attempt(self, what: str, work: Callable[[], None]) -> None:
+        """Do the work; if it fails, continue with the open file."""
+        try:
+            work()
+        except OSError as error:
+            self._full_bytes = self._size + self._most_bytes
+            if not self._failing:
+                self._failing = True
+                self._failed(
+                    f"the log {self.path} cannot be {what}: {error.strerror}; lines are appended to the old file"
+                )
+        else:
+            self._full_bytes, self._failing = self._most_bytes, False
+
+    def _rename(self) -> None:
+        full = self.path.resolve()  # /dev/stdout, for instance, is a link that must stay
+        if full.exists():  # else the last attempt renamed it, and could not open a new one
+            for number in range(KEPT - 1, 0, -1):
+                with contextlib.suppress(FileNotFoundError):
+                    _numbered(full, number).replace(_numbered(full, number + 1))
+            full.replace(_numbered(full, 1))
+        self._reopen()
+
+    def _reopen(self) -> None:
         before = self._fd
         self._fd, self._size = self._opened()
         os.close(before)
 
-    def _numbered(self, number: int) -> Path:
-        return self.path.with_name(f"{self.path.name}.{number}")
+
+def _numbered(path: Path, number: int) -> Path:
+    return path.with_name(f"{path.name}.{number}")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import signal
 import time
 from collections import deque
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from evercrawl.cli import arguments
 from evercrawl.cli.show.lines import Watcher
@@ -56,6 +57,8 @@ def add_watching(parser: argparse.ArgumentParser) -> None:
 class Watching(Watcher):
     """A watch that passes on progress to the display, to the log, and to the alerts.
 
+    With a log, SIGHUP makes it reopen the log's file, and does not end the run.
+
     Parameters
     ----------
     args, directory
@@ -73,9 +76,10 @@ class Watching(Watcher):
         self._shown, self._troubles = shown, deque[str](maxlen=10)
         self.heard: RunLog | None = None
         self._alerts, self._hook, self._file = None, None, None
+        self._before: Any = signal.SIG_DFL
         if args.log:
             most = cast("int", arguments.value(values.size(1000), args.log_size, "--log-size"))
-            self._file = RotatingFile(Path(args.log), most)
+            self._file = RotatingFile(Path(args.log), most, self._troubles.append)
             from evercrawl.cli.watching.run_log import RunLog
 
             self.heard = RunLog(self._file, args.log_format, every=args.log_visits == "all", clock=time.time)
@@ -95,6 +99,8 @@ class Watching(Watcher):
 
     def __call__(self, progress: Progress) -> None:
         """Pass the state on."""
+        if self._file is not None:
+            self._file.refresh()
         while self._troubles:
             self._tell(Progress(at=progress.at, message=self._troubles.popleft()))
         self._tell(progress)
@@ -107,6 +113,9 @@ class Watching(Watcher):
                 each.finish(summary)
 
     def __enter__(self) -> Self:
+        if self._file is not None:
+            file = self._file
+            self._before = signal.signal(signal.SIGHUP, lambda *_: file.reopen_soon())
         return self
 
     def __exit__(
@@ -119,6 +128,7 @@ class Watching(Watcher):
         if self._hook is not None:
             self._hook.close()
         if self.heard is not None and self._file is not None:
+            signal.signal(signal.SIGHUP, self._before)
             for trouble in self._troubles:
                 self.heard.write("message", time.time(), {"message": trouble})
             self._file.close()
