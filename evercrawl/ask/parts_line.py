@@ -14,7 +14,8 @@ from evercrawl.ask.remote import message, received
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.listening import reachable
 from evercrawl.store.disk.lock import holder
-from evercrawl.store.live_line import peer_uid, welcome
+from evercrawl.store.disk.owner import trusted
+from evercrawl.store.live_line import peer_uid
 
 T = TypeVar("T")
 
@@ -192,7 +193,7 @@ def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
         with reachable(directory, PARTS_SOCKET) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(asked.patience_s + TOLD_S)
             line.connect(path)
-            if not welcome(peer_uid(line)):
+            if not trusted(peer_uid(line), directory):
                 raise StoreError("the process that runs the crawl belongs to another user")
             with contextlib.suppress(BrokenPipeError):  # a refused client gets the reason before it has sent its query
                 line.sendall(message(asked))

@@ -12,7 +12,8 @@ import msgspec
 from evercrawl import __version__
 from evercrawl.store import live_line
 from evercrawl.store.disk.listening import reachable
-from evercrawl.store.live_line import peer_uid, welcome
+from evercrawl.store.disk.owner import trusted
+from evercrawl.store.live_line import peer_uid
 
 T = TypeVar("T")
 
@@ -64,7 +65,7 @@ def remote(directory: Path, kind: type[T], name: str, **parameters: Any) -> T | 
             except OSError:
                 live_line.ask(directory, {"ask": "questions"}, _BEGINS_S)  # for later queries
                 return None
-            if not welcome(peer_uid(line)):
+            if not trusted(peer_uid(line), directory):
                 return None
             line.sendall(message(asked))
             data = received(line)

@@ -92,9 +92,13 @@ def close_to_others(path: Path, text: str) -> bool:
     return True
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write a file that only its owner can read."""
+def write_private(path: Path, data: bytes, instead: Path | None = None) -> None:
+    """Write a file that only its owner can read; as root, give it to the owner of the file that it will replace."""
     path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
+        if instead is not None and os.geteuid() == 0:
+            about = instead.lstat()
+            if about.st_uid:
+                os.fchown(descriptor, about.st_uid, about.st_gid)
         file.write(data)

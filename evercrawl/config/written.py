@@ -47,7 +47,7 @@ def amend(directory: Path, changed: Mapping[str, object]) -> bool:
         return False
     text = read_small(target, MOST_BYTES).decode()
     draft = target.with_suffix(".toml.new")
-    write_private(draft, _amended(text, {name: getattr(wanted, name) for name in changed}).encode())
+    write_private(draft, _amended(text, {name: getattr(wanted, name) for name in changed}).encode(), target)
     assert load(draft) == wanted, "an amended file says what was asked, and all else as before"
     draft.replace(target)
     return True

@@ -20,6 +20,7 @@ from evercrawl.config.secrets import write_private
 from evercrawl.errors import ConfigError
 from evercrawl.serve.problems import problem
 from evercrawl.small_file import read_small
+from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import read_piece
 
 TOKEN_FILE: Final = "serve-token"
@@ -65,8 +66,11 @@ def token_of(directory: Path) -> str:
     ------
     ConfigError
         Others can read it, or it belongs to another user.
+    StoreError
+        This is root, and the crawl is another user's.
     """
     file = directory / TOKEN_FILE
+    see_owned(directory)
     try:
         about = file.lstat()
     except OSError:

@@ -11,6 +11,7 @@ import xxhash
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.small_file import read_small
+from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "webhooks.json"
@@ -28,11 +29,13 @@ class Cursors:
     Raises
     ------
     StoreError
-        Another process has the file, it is damaged, or the directory cannot be written to.
+        Another process has the file, it is damaged, or the directory cannot be written to; or this is root, and the
+        crawl is another user's.
     """
 
     def __init__(self, directory: Path) -> None:
         self._path = directory / FILE
+        see_owned(directory)
         try:
             self._fd = os.open(directory / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:

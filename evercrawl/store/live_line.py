@@ -13,6 +13,7 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.store.disk.listening import reachable
 from evercrawl.store.disk.lock import holder
+from evercrawl.store.disk.owner import ROOT, trusted
 
 NAME: Final = "live.sock"
 LINE_BYTES: Final = 1 << 16
@@ -27,7 +28,7 @@ def peer_uid(connected: socket.socket) -> int:
 
 def welcome(uid: int) -> bool:
     """Return whether a user may ask: the owner of the crawl, and root."""
-    return uid in (os.geteuid(), 0)
+    return uid in (os.geteuid(), ROOT)
 
 
 def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str, Any] | None:
@@ -46,7 +47,7 @@ def ask(directory: Path, question: dict[str, Any], timeout_s: float) -> dict[str
         with reachable(directory, NAME) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
             line.settimeout(timeout_s)
             line.connect(path)
-            if not welcome(peer_uid(line)):
+            if not trusted(peer_uid(line), directory):
                 return None
             line.sendall(msgspec.json.encode(question) + b"\n")
             data = b""

@@ -21,6 +21,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
+from evercrawl.store.disk.owner import hand_over, trusted, user_name
 from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
 
@@ -102,17 +103,23 @@ class OrderFile:
         self._path = directory / FILE
 
     def distrusted(self) -> str:
-        """Return why nothing may be read: whoever can write to the file can steer the crawl."""
+        """Return why nothing may, or can, be read: whoever can write to the file can steer the crawl."""
         try:
             about = os.lstat(self._path)
         except OSError:
             return ""
         if not stat.S_ISREG(about.st_mode):
             return f"{self._path} is not a regular file; orders are not read until it is removed"
-        if about.st_uid not in (os.geteuid(), 0):
+        if not trusted(about.st_uid, self._path.parent):
             return f"{self._path} belongs to user {about.st_uid}; orders are not read until it is given back or removed"
         if about.st_mode & _OTHERS_WRITE:
             return f"{self._path} can be written by others; orders are not read until: chmod 600 {self._path}"
+        if not os.access(self._path, os.R_OK, effective_ids=True):
+            me = user_name(os.geteuid())
+            return (
+                f"{self._path} belongs to {user_name(about.st_uid)} and cannot be read by {me}; orders are not carried "
+                f"out until: chown {me} {self._path}"
+            )
         return ""
 
     def size(self) -> int:
@@ -165,8 +172,7 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
     if trouble := OrderFile(directory).distrusted():
         raise ConfigError(trouble)
     try:
-        new = not path.exists()
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW, _MODE)
+        fd, new = _opened(directory)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             return _write(fd, lines, directory if new else None)
@@ -174,6 +180,18 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
             os.close(fd)
     except OSError as error:
         raise in_words(error, "write", path) from error
+
+
+def _opened(directory: Path) -> tuple[int, bool]:
+    """Return the file, and whether it is new; root gives a new one to the crawl's owner."""
+    path, flags = directory / FILE, os.O_RDWR | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    with contextlib.suppress(FileNotFoundError):
+        return os.open(path, flags), False
+    with contextlib.suppress(FileExistsError):  # given to another process just now
+        fd = os.open(path, flags | os.O_CREAT | os.O_EXCL, _MODE)
+        hand_over(fd, directory)
+        return fd, True
+    return os.open(path, flags), False
 
 
 def _write(fd: int, lines: bytes, folder: Path | None) -> int:

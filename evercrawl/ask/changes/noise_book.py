@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.model.stored.derived.derived import FOLDER
+from evercrawl.store.disk.owner import of_another
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,7 +73,7 @@ class NoiseBook:
 
     def save(self) -> None:
         """Write new results; if that fails, they are computed again another time."""
-        if not self._unsaved or not self._path.parent.is_dir():
+        if not self._unsaved or not self._path.parent.is_dir() or of_another(self._path.parent.parent):
             return
         rows = np.zeros(len(self._unsaved), _ROW)
         rows["key"], rows["later"], rows["noise"] = zip(*self._unsaved, strict=True)

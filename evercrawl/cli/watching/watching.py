@@ -114,8 +114,7 @@ class Watching(Watcher):
 
     def __enter__(self) -> Self:
         if self._file is not None:
-            file = self._file
-            self._before = signal.signal(signal.SIGHUP, lambda *_: file.reopen_soon())
+            self._before = signal.signal(signal.SIGHUP, self._hung_up)
         return self
 
     def __exit__(
@@ -132,6 +131,10 @@ class Watching(Watcher):
             for trouble in self._troubles:
                 self.heard.write("message", time.time(), {"message": trouble})
             self._file.close()
+
+    def _hung_up(self, number: int, frame: object) -> None:
+        if self._file is not None:
+            self._file.reopen_soon()
 
     def _tell(self, progress: Progress) -> None:
         self._shown(progress)

@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from evercrawl.parse.digest import checksum
+from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.trouble import in_words
 
 USAGE_FILE: Final = "usage.jsonl"
@@ -193,6 +194,7 @@ class UsageWriter:
 @contextlib.contextmanager
 def _alone(path: Path) -> Generator[int]:
     """Open a file for appending, locked until it is closed."""
+    see_owned(path.parent)
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -17,6 +17,7 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.moved import see_unmoved
+from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
 
@@ -66,12 +67,14 @@ class Lock:
         Raises
         ------
         StoreError
-            Another process has it, or the directory cannot be written to, or contains links to other places.
+            Another process has it, or the directory cannot be written to, or contains links to other places; or this
+            is root, and the crawl is another user's.
         ConfigError
             The partition in the directory was moved to another one.
         """
         see_plain(directory)
         see_unmoved(directory)
+        see_owned(directory)
         path = directory / FILE
         try:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)

@@ -1,4 +1,4 @@
-"""Check of the entries of a crawl directory: only files, folders, and sockets of this user; no links to other places.
+"""Check of the entries of a crawl directory: only files, folders, and trusted sockets; no links to other places.
 
 A directory may be foreign. Through a symbolic link named `lock` or `journal-...`, a run would overwrite a file of its
 user, and at a pipe it would block forever. A plan to forget also contains file names.
@@ -12,6 +12,7 @@ import stat
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.owner import run_as, trusted, user_name
 from evercrawl.store.disk.trouble import in_words
 
 if TYPE_CHECKING:
@@ -50,10 +51,11 @@ def see_plain(directory: Path) -> None:
     Raises
     ------
     StoreError
-        There is a symbolic link, a pipe, a device or another user's socket; or a folder cannot be read.
+        There is a symbolic link, a pipe, a device or another user's socket, except, for root, one of the crawl's
+        owner; or a folder cannot be read.
     """
     try:
-        _see(os.fspath(directory), _DEEP)
+        _see(os.fspath(directory), _DEEP, directory)
     except (FileNotFoundError, NotADirectoryError):
         return
     except OSError as error:
@@ -72,16 +74,16 @@ def read_piece(path: Path, offset: int, size: int) -> bytes:
         os.close(fd)
 
 
-def _see(folder: str, deep: int) -> None:
+def _see(folder: str, deep: int, crawl: Path) -> None:
     with os.scandir(folder) as entries:
         for entry in entries:
             if entry.is_file(follow_symlinks=False):
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if deep:
-                    _see(entry.path, deep - 1)
+                    _see(entry.path, deep - 1, crawl)
                 continue
-            what = _strange(entry)
+            what = _strange(entry, crawl)
             if what:
                 raise StoreError(
                     f"{entry.path} is {what}, which a crawl directory must not contain: it could make evercrawl "
@@ -89,8 +91,14 @@ def _see(folder: str, deep: int) -> None:
                 )
 
 
-def _strange(entry: os.DirEntry[str]) -> str:
-    """Return a description of an entry that is not allowed; "" if it is allowed or has just vanished."""
+def _strange(entry: os.DirEntry[str], crawl: Path) -> str:
+    """Return a description of an entry that is not allowed; "" if it is allowed or has just vanished.
+
+    Raises
+    ------
+    StoreError
+        It is a socket of another user, who may be running the crawl.
+    """
     try:
         about = entry.stat(follow_symlinks=False)
     except FileNotFoundError:
@@ -98,7 +106,12 @@ def _strange(entry: os.DirEntry[str]) -> str:
     if stat.S_ISLNK(about.st_mode):
         return "a symbolic link"
     if stat.S_ISSOCK(about.st_mode):
-        return "" if about.st_uid == os.geteuid() else "a socket of another user"
+        if trusted(about.st_uid, crawl):
+            return ""
+        raise StoreError(
+            f"{entry.path} is a socket of {user_name(about.st_uid)}, and you are {user_name(os.geteuid())}: if "
+            f"{user_name(about.st_uid)} runs the crawl, run this {run_as(about.st_uid)}; otherwise remove the socket"
+        )
     if stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode):
         return ""
     return "a pipe" if stat.S_ISFIFO(about.st_mode) else "a device"

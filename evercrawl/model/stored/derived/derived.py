@@ -14,11 +14,13 @@ from typing import Final, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from evercrawl.errors import StoreError
 from evercrawl.model.stored.derived.building import RUN_LINKS, RUN_VISITS, built, frame_check
 from evercrawl.model.stored.derived.column_file import BlockCache, DamagedError
 from evercrawl.model.stored.derived.run import VERSION, DerivedRun, FileRun, MemoryRun, merged, run_files, write_run
 from evercrawl.model.stored.derived.runs import Runs
 from evercrawl.model.stored.reader import Tell, events
+from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.journal.events import Event
 from evercrawl.store.partition import Partition
@@ -49,7 +51,8 @@ class Derived:
     runs
         All runs, up to the event at which the crawl was opened.
     kept
-        Whether the files are in the crawl's directory; false if it is not writable.
+        Whether the files are in the crawl's directory; false if it is not writable, or if this is root and the crawl
+        is another user's.
     """
 
     def __init__(self, partition: Partition, saved_visits: int = SAVED_VISITS) -> None:
@@ -244,9 +247,10 @@ class Derived:
     def _opened_lock(self) -> int:
         if self.kept:
             try:
+                see_owned(self._partition.directory)
                 self._folder.mkdir(exist_ok=True)
                 return os.open(self._folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-            except OSError:
+            except (OSError, StoreError):
                 self.kept = False
                 self._temporary = tempfile.TemporaryDirectory(prefix="evercrawl-")
                 self._folder = Path(self._temporary.name)
