@@ -126,7 +126,7 @@ class Sites:
 
     def of(self, host: str) -> SiteRules | None:
         """Return the section of a host; None if no section applies to it."""
-        by_name = self._by_name
+        by_name, host = self._by_name, host.removesuffix(".")
         while by_name and host:
             if (found := by_name.get(host)) is not None:
                 return found

@@ -1,6 +1,8 @@
 """URLs by the WHATWG URL Standard, and the parts of a normalised one.
 
-A *normalised* URL here is absolute, http or https, serialised by the URL Standard, without fragment and credentials.
+A *normalised* URL here is absolute, http or https, serialised by the URL Standard, without fragment and credentials,
+and without the dot of the DNS root at the end of its host: `example.org.` and `example.org` are one name (RFC 1034,
+section 3.1), so they are one host here, with one set of rules.
 The functions that split one rely on that form and use no parser.
 """
 
@@ -52,6 +54,8 @@ def normalise(url: str, base: str | None = None) -> str | None:
     'http://example.org/x/b%20c?q=1'
     >>> normalise("https://user:secret@b\N{LATIN SMALL LETTER U WITH DIAERESIS}cher.example")
     'https://xn--bcher-kva.example/'
+    >>> normalise("http://example.org./a")
+    'http://example.org/a'
     >>> normalise("mailto:a@example.org") is None
     True
     """
@@ -163,7 +167,7 @@ def _resolved(base: _Base, href: str) -> str | None:
         except ValueError:
             url = "#"
         if url.startswith(_WEB) and "@" not in url and "#" not in url and _ACE not in url and "^" not in url:
-            return url
+            return _without_root(url)
     return _trim(_serialised(base, href))
 
 
@@ -225,6 +229,8 @@ def _parsed(base: str) -> _Base | None:
     absolute = _serialised(None, base)
     if absolute is None:
         return None
+    if absolute.startswith(_WEB) and "@" not in absolute:
+        absolute = _without_root(absolute)
     return _InternationalBase(absolute) if _ACE in absolute else can_ada.parse(absolute)
 
 
@@ -268,7 +274,18 @@ def _trim(url: str | None) -> str | None:
         at = url.rfind("@", start, url.find("/", 8))
         if at > 0:
             url = url[:start] + url[at + 1 :]
-    return url
+    return _without_root(url)
+
+
+def _without_root(url: str) -> str:
+    """Return a serialised URL without the dot of the DNS root at the end of its host; `http://./` has no other name."""
+    if "./" not in url and ".:" not in url:
+        return url
+    host = hostname(url)
+    if host[-1:] != "." or host[-2:-1] in ("", "."):
+        return url
+    at = url.find("//") + 1 + len(host)
+    return url[:at] + url[at + 1 :]
 
 
 def _cut(href: str) -> str:

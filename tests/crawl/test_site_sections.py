@@ -1,6 +1,7 @@
 """The scope of single sites."""
 
 from evercrawl.config import Config, SiteRules
+from evercrawl.config.site_rules import Sites
 from evercrawl.model.rules.scope import Scope
 
 
@@ -22,3 +23,10 @@ def test_a_site_has_a_scope_of_its_own():
     assert not scope.holds("img.narrow.example")
     assert scope.holds("elsewhere.example")
     assert not scope.open
+
+
+def test_the_dot_of_the_root_changes_no_section():
+    """A host that a directory knows by its name with the dot has the section of the name without."""
+    sites = Sites((SiteRules("b.example", delay_s=5.0),))
+    assert sites.of("www.b.example.") == sites.of("b.example") == sites.of("b.example.")
+    assert sites.of("b.example.org.") is None

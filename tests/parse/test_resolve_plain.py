@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evercrawl.parse.urls import normalise, resolve
 
-PIECES = ["a", "B9", "_", "-", "~", ".", "..", "/", "//", ":", "?", "#", "%2e", "@", " ", "\\", "é", "http", "x.html"]
+PIECES = ["a", "B9", "_", "-", "~", ".", "..", "/", "//", ":", "?", "#", "%2e", "@", " ", "\\", "é", "http", "x.html", "//h.example./", "//h.example.:9/"]
 HREFS = st.builds(
     lambda steps, rest: steps * "../" + rest,
     st.sampled_from([0, 0, 0, 1, 2, 3, 4]),
@@ -19,6 +19,8 @@ BASES = [
     "http://xn--bcher-kva.de/y/",
     "http://h.example/a/b/c/d.html",
     "http://h.example/a//b/%2e%2e//c",
+    "http://h.example.:8/a/b",
+    "http://bücher.de./a/b",
 ]
 
 

@@ -27,6 +27,13 @@ from evercrawl.parse.urls import hostname, normalise, origin, path_query, resolv
         ("http://XN--FA-HIA.example/", "http://xn--fa-hia.example/"),
         ("http://ex%61mple.org/", "http://example.org/"),
         ("http://example.org/\ud800", "http://example.org/%EF%BF%BD"),
+        ("http://example.org.", "http://example.org/"),
+        ("http://user@example.org.:8080/a./b", "http://example.org:8080/a./b"),
+        ("http://Example.org%2E/a?b./c", "http://example.org/a?b./c"),
+        ("http://bücher.example。/", "http://xn--bcher-kva.example/"),
+        ("http://127.0.0.1./", "http://127.0.0.1/"),
+        ("http://example.org/a./b.:c", "http://example.org/a./b.:c"),
+        ("http://./", "http://./"),
     ],
 )
 def test_normal_form(url, want):
