@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from evercrawl.parse.urls import normalise, resolve
 
-PIECES = ["a", "B9", "_", "-", "~", ".", "..", "/", "//", ":", "?", "#", "%2e", "@", " ", "\\", "é", "http", "x.html", "//h.example./", "//h.example.:9/"]
+PIECES = ["a", "B9", "_", "-", "~", ".", "..", "/", "//", ":", "?", "#", "%2e", "@", " ", "\\", "é", "http", "x.html"]
+PIECES += ["//h.example./", "//h.example.:9/"]
 HREFS = st.builds(
     lambda steps, rest: steps * "../" + rest,
     st.sampled_from([0, 0, 0, 1, 2, 3, 4]),
