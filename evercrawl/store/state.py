@@ -193,7 +193,7 @@ class State:
     def admit(self, found: Discovery, at: float, keys: Keys) -> None:
         """Admit URLs that were just added to the table; their sites count them once the event is folded."""
         assert found.first_slot == self.known.count, "slots are given out in the order of the journal"
-        seeds = found.depth == 0 and found.source == NO_SLOT
+        seeds = found.depth == 0 and found.source == NO_SLOT and found.hops == 0  # hops: another partition's redirect
         for name in found.new_hosts:
             self._coming.pop(name, None)
             self.add_host(name, seed=seeds)
@@ -286,7 +286,10 @@ class State:
         """Return the numbers of the hosts that seeds made known."""
         known = self.known.columns()
         hosts, first = np.unique(known.host, return_index=True)
-        return set(hosts[(known.depth[first] == 0) & (known.source[first] == NO_SLOT)].tolist())
+        named = np.flatnonzero((known.depth[first] == 0) & (known.source[first] == NO_SLOT))
+        if self.post is not None:  # redirect targets of other partitions' seeds look like seeds, but for their hops
+            named = np.array([i for i in named.tolist() if not self.known.row(int(first[i]))["hops"]], np.int64)
+        return set(hosts[named].tolist())
 
     def site_number(self, host: str) -> int | None:
         """Return the index of the site of a host name; None if no host of the site is known."""

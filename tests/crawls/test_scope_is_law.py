@@ -4,7 +4,9 @@ import asyncio
 
 import pytest
 
+from evercrawl.crawl.learn.moved_seeds import MOVES
 from evercrawl.progress import Limits
+from evercrawl.simulate.worlds.made_web import Answer
 from evercrawl.store.journal.events import Bounded
 from evercrawl.store.resuming import to_try
 
@@ -152,3 +154,19 @@ def test_an_excluded_page_keeps_the_cash_that_links_bring_it_and_none_is_lost(ru
         cash = partition.state.table.cash[slots]
         partition.close()
         assert bool((cash > 0.0).all()) == bool(exclude)
+
+
+def test_a_seed_that_redirects_elsewhere_at_each_visit_takes_the_scope_to_a_few_hosts_only_also_after_a_restart(run):
+    """Each of its targets would be a seed: a site without a budget, named by a site and not by a person."""
+    world = run.World()
+    elsewhere = [f"http://h{i}.example/" for i in range(60)]
+    for url in elsewhere:
+        world.pages[url] = run.html(text=url)
+    turns = iter(elsewhere)
+    world.pages[f"{A}/"] = lambda headers, at: Answer(302, {"location": next(turns)})
+    first = run(world, [f"{A}/"], hours(0.4), **EVERY_DAY)
+    assert first.pages[f"{A}/"] > MOVES
+    second = run(world, [], hours(0.4), **EVERY_DAY)
+    assert second.pages[f"{A}/"] > MOVES
+    assert set(first.pages | second.pages) == {f"{A}/", *elsewhere[:MOVES]}
+    run.same()

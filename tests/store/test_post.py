@@ -161,3 +161,34 @@ def test_no_crawl_is_begun_beside_partitions(tmp_path):
         with pytest.raises(ConfigError, match="several partitions, each a directory of its own; name one of them"):
             begin()
     assert [path.name for path in tmp_path.iterdir()] == ["cluster.json"]
+
+
+def test_addresses_that_a_seed_of_another_partition_redirects_to_are_no_seeds(tmp_path):
+    """Each would be a site of its own, with a source and a vote, though its network is one site everywhere else."""
+    partition = opened(tmp_path)
+    literals = [f"203.0.113.{i}" for i in range(1, 9)]
+
+    def told(hosts: list[str], hops: int) -> Discovery:
+        state, new = partition.state, list[str]()
+        urls = [f"http://{host}/" for host in hosts]
+        keys, first = state.hasher.keys(urls), (state.table.known, len(state.hosts))
+        state.table.intern(keys)
+        numbers = [state.host_number(host, new) for host in hosts]
+        found = Discovery(first[0], urls, numbers, first[1], new, NO_SLOT, 0, hops)
+        state.admit(found, 1001.0, keys)
+        partition.remember(Found(1001.0, found))
+        return found
+
+    told(literals[:1], 0)
+    told(literals[1:], 1)
+    assert [partition.state.sites[i] for i in partition.state.site_of[:8].tolist()] == [
+        literals[0],
+        *["203.0.113.0/24"] * 7,
+    ]
+    assert partition.state.seeded() == {0}
+    commit(partition)
+    partition.close()
+    partition = opened(tmp_path)
+    assert partition.state.seeded() == {0}
+    assert len(partition.state.sites) == 2
+    partition.close()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from evercrawl.crawl.learn.moved_seeds import MovedSeeds
 from evercrawl.model.link_words import LinkWords
 from evercrawl.model.stored.remembered import Leads
 from evercrawl.parse.urls import hostname
@@ -66,6 +67,7 @@ class Admission:
         self._admitted = admitted
         self._words = LinkWords(focus)
         self._max_redirects = max_redirects
+        self._moved = MovedSeeds(state.known.columns())
 
     def leads(self, readings: Sequence[Reading]) -> list[Leads]:
         """Return where each reading leads, and make those of the URLs known that belong to the crawl."""
@@ -110,6 +112,8 @@ class Admission:
             depth, hops = before.depth, hops + 1
             if hops > self._max_redirects:
                 return Leads(slots, most_hops=self._max_redirects)
+            if depth == 0 and not self._moved.room(reading.slot):
+                depth = 1
             if depth == 0:
                 self._scope.add_root(hostname(reading.redirect))  # if a seed moved, its new host joins the scope
         else:
@@ -122,6 +126,8 @@ class Admission:
             return Leads(slots, partial=partial, crowded=crowded)
         thin = COPIED if not reading.redirect and self._near.copied(reading) else 0
         found = self.admit(allowed, reading.slot, depth, hops, reading.exchange.at, thin, reading.content)
+        if depth == 0 and found is not None:
+            self._moved.add(found.first_slot, reading.slot)
         return Leads(slots, found, partial, crowded=crowded)
 
     def in_scope(self, urls: list[str], depth: int, refused: dict[int, set[str]]) -> list[str]:
