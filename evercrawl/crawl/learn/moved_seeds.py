@@ -32,7 +32,9 @@ class MovedSeeds:
         self._seed_of: dict[int, int] = {}  # slot of a redirect target -> slot of its seed
         self._count: dict[int, int] = {}
         targets = np.flatnonzero((known.depth == 0) & (known.source != NO_SLOT))
-        for slot, source in zip(targets.tolist(), known.source[targets].tolist(), strict=True):
+        slots: list[int] = targets.tolist()
+        sources: list[int] = known.source[targets].tolist()
+        for slot, source in zip(slots, sources, strict=True):
             self._add(slot, self._seed_of.get(source, source))
 
     def _add(self, slot: int, seed: int) -> None:
