@@ -159,15 +159,21 @@ class Index:
         """
         with told(self.directory, "written to"):
             self._write_anchors()
-            for writer in reversed(self._writers):
-                writer.commit()
+            for i in reversed(range(len(self._writers))):  # no name for one: an error's traceback would keep its lock
+                self._writers[i].commit()
             if self.directory is not None:
                 mark.write(self.directory, Mark(at))
             self.at = at
             self._reload()
 
     def abandon(self) -> None:
-        """Discard all changes since the last commit."""
+        """Discard all changes since the last commit.
+
+        Raises
+        ------
+        StoreError
+            It cannot be written again yet (`NoRoomError` if the disk is full). Call this again before writing to it.
+        """
         with told(self.directory, "written to"):
             self._waiting.clear()
             self._waiting_count = 0

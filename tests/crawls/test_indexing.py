@@ -4,7 +4,7 @@ import pytest
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import check_index
-from evercrawl.errors import StoreError
+from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.model.stored.indexed import difference
 from evercrawl.progress import Limits
 from evercrawl.search.index import Index
@@ -149,6 +149,24 @@ def test_an_index_that_cannot_be_written_does_not_stop_the_crawl(run, index, fai
     ran = run(run.World(web), [SITE + "/"], Limits(seconds=200), search=index)
     assert any("cannot be written" in p.message for p in ran.progress)
     assert len(ran.visits) > 30
+    in_step(run, index)
+
+
+def test_an_index_whose_changes_cannot_be_discarded_is_written_later(run, index, failing, monkeypatch):
+    abandon, abandoned = Index.abandon, list[int]()
+
+    def fail_twice(self: Index) -> None:
+        abandoned.append(1)
+        if len(abandoned) <= 2:
+            raise NoRoomError("no room for the search index")
+        abandon(self)
+
+    monkeypatch.setattr(Index, "abandon", fail_twice)
+    web = MadeWeb(seed=3, origins=(SITE,), pages=30)
+    ran = run(run.World(web), [SITE + "/"], Limits(seconds=400), search=index)
+    assert any("no room for the search index" in p.message for p in ran.progress)
+    assert len(abandoned) == 4  # two failed commits, and two that could not be discarded at once
+    assert found(index, "welcome")
     in_step(run, index)
 
 

@@ -122,6 +122,28 @@ def test_what_is_abandoned_never_was(index):
     assert (index.held()[0].tolist(), slots(index, "tea"), slots(index, "teapot")) == ([1], [], [1])
 
 
+def test_after_a_failed_commit_it_can_be_written_again_while_the_error_is_in_hand(tmp_path):
+    """The error's traceback holds what the failed call held: were that the library's writer, its lock would stay."""
+    index = Index(tmp_path / FOLDER)
+    index.put([page(1, "tea")])
+    index.commit(1)
+    index.put([page(2, "coffee")])
+    index.add_anchors([(2, "cup")])
+    away = [(part, part.with_name(f"{part.name}-away")) for part in (tmp_path / FOLDER).iterdir() if part.is_dir()]
+    for part, other in away:
+        part.rename(other)
+    with pytest.raises(StoreError) as failed:
+        index.commit(2)
+    for part, other in away:
+        shutil.rmtree(part, ignore_errors=True)
+        other.rename(part)
+    index.abandon()
+    assert failed.value.__cause__ is not None
+    index.put([page(3, "milk")])
+    index.commit(3)
+    assert (slots(index, "tea"), slots(index, "coffee"), slots(index, "milk")) == ([1], [], [3])
+
+
 def test_it_is_there_when_it_is_opened_again(tmp_path):
     first = Index(tmp_path / FOLDER)
     first.put([page(1, "tea", digest=7)])

@@ -75,6 +75,7 @@ class Indexing:
         self._settle: Callable[[], Awaitable[None]] = _at_once
         self._wake: Callable[[], None] = _nothing
         self._tried_at = float("-inf")
+        self._abandoned = True  # False while changes of a failed write could not be discarded
         if index.at != partition.journal.sequence:
             self._compare()
 
@@ -151,6 +152,8 @@ class Indexing:
         if self._task is not None or (self.message and now < self._tried_at + TRIED_S):
             return
         if self.message:
+            if not self._abandoned and not self._renew(now):
+                return
             self.message = ""
             self._compare()
         if self._dirty_at is not None and now >= self._dirty_at + self._every_s:
@@ -191,8 +194,19 @@ class Indexing:
     def _failed(self, error: StoreError, now: float) -> None:
         """Continue without the index for a while; it can be rebuilt."""
         self.message, self._tried_at = str(error), now
-        self._index.abandon()
-        self._anchors.forget()  # the anchor texts that the filter let through are lost
+        self._renew(now)
+
+    def _renew(self, now: float) -> bool:
+        """Have the index be written again from its last commit on; return whether it can be."""
+        self._tried_at, self._abandoned = now, False
+        try:
+            self._index.abandon()
+        except StoreError as error:
+            self.message = str(error)
+            return False
+        self._anchors.forget()  # what it let through is lost
+        self._abandoned = True
+        return True
 
     def _compare(self) -> None:
         """Find the pages that the index lacks, and those that it should not have."""
