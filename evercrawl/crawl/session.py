@@ -52,6 +52,7 @@ from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
 from evercrawl.model.proxy_file import note_proxies
+from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
@@ -64,7 +65,7 @@ from evercrawl.store.orders import FORGET, OrderFile
 from evercrawl.store.partition import FORMAT, Partition, Scheme, is_crawl
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.signals import SignalFile
-from evercrawl.store.state import HELD
+from evercrawl.store.state import HELD, State
 
 Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
 """The network, and the resolvers of names."""
@@ -152,11 +153,8 @@ async def crawl(
     scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
     unsaved = not (directory / FILE_NAME).is_file()
-    if new or unsaved:  # before this becomes a crawl, which would resume without its settings
-        try:
-            save(config, directory)
-        except OSError as error:
-            raise in_words(error, "write", directory / FILE_NAME) from error
+    if new:  # before this becomes a crawl, which would resume without its settings
+        _save(config, directory)
     clock = SystemClock()
     lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
     with contextlib.suppress(OSError):
@@ -172,6 +170,10 @@ async def crawl(
         )  # fmt: skip
         with contextlib.closing(partition), sparing_survivors():
             see_member(partition, member, only=bool(only))
+            if unsaved and not new:
+                if member is None:
+                    _see_rules(partition.state, config, directory)
+                _save(config, directory)
             unseeded = not seeds and not partition.state.known.count  # it was killed before the first was stored
             if unseeded and member is None:
                 raise ConfigError(
@@ -395,6 +397,30 @@ async def _switched(
         return stop is not None and stop.is_set()
 
     return await switching.switch(partition, goal, clock, _in_thread, say, ends, turns)
+
+
+def _save(config: Config, directory: Path) -> None:
+    try:
+        save(config, directory)
+    except OSError as error:
+        raise in_words(error, "write", directory / FILE_NAME) from error
+
+
+def _see_rules(state: State, config: Config, directory: Path) -> None:
+    """See that a crawl whose settings file is gone does not go on without the rules that it had.
+
+    Raises
+    ------
+    ConfigError
+        It had rules, which the journal has too, that are not among this run's settings.
+    """
+    now = Scope(config, lambda _: 0).rules()
+    missing = [rule for rule in state.steered.bounds if rule not in now]
+    if missing:
+        raise ConfigError(
+            f"{directory / FILE_NAME} is missing, and the crawl had these rules:\n  " + "\n  ".join(missing) + "\n"
+            "copy the file back from a backup, or write one with the rules that are to hold (it may be empty)"
+        )
 
 
 def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:

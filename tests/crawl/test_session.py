@@ -78,6 +78,19 @@ def test_settings_that_were_lost_are_written_anew_and_that_is_said(tmp_path):
     assert any(FILE_NAME in progress.message for progress in said)
 
 
+def test_a_crawl_does_not_go_on_without_the_rules_that_its_lost_settings_had(tmp_path):
+    """Excluded pages would be requested again, and nobody would notice."""
+    other = "http://127.0.0.2:9/"
+    once(tmp_path, [SEED, other], Limits(seconds=0.3), exclude=("127.0.0.2",), delay_s=7.0)
+    (tmp_path / FILE_NAME).unlink()
+    for _ in range(2):
+        with pytest.raises(ConfigError, match=r"exclude = '127.0.0.2'"):
+            once(tmp_path, ())
+    assert not (tmp_path / FILE_NAME).exists()
+    once(tmp_path, (), exclude=("127.0.0.2",))
+    assert load(tmp_path / FILE_NAME).exclude == ("127.0.0.2",)
+
+
 def test_what_was_mended_is_said(tmp_path):
     once(tmp_path)
     with next(tmp_path.glob("journal-*")).open("ab") as file:
