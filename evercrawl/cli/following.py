@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from evercrawl.ask.instants import dated
 from evercrawl.cli.delivering import told_of, webhook_of
@@ -17,7 +18,7 @@ from evercrawl.cli.running import obey_from_now
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import fit
-from evercrawl.config.secrets import masked, revealed
+from evercrawl.config.secrets import revealed
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -109,7 +110,9 @@ def _hook(
     named = args.webhook_secret or config.webhook_secret
     secret = revealed(named, "webhook_secret")
     if not secret:
-        print(f"evercrawl: deliveries to {masked(url)} are not signed; name a --webhook-secret", file=sys.stderr)
+        to = urlsplit(url)  # path and query may be what lets one in
+        said = f"evercrawl: deliveries to {to.scheme}://{to.hostname} are not signed; name a --webhook-secret"
+        print(said, file=sys.stderr)
     cursors = Cursors(directory)
     describe = partial(_described, args, following)
     return webhook_of(config, (url, secret), question, cursors, describe), cursors

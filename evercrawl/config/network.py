@@ -13,7 +13,10 @@ _SITE = re.compile(r"[^\s/:@.]+(\.[^\s/:@.]+)*")
 _HOST = re.compile(r"[\w-]+(\.[\w-]+)+|localhost")
 ALL = "all"
 """Stands for every page of a crawl."""
-PROXY = re.compile(r"(https?|socks4a?|socks5h?)://[!-+\--~]+")
+_USER = r"(?:(?:[!$&-+\-.0-;=A-Z\[\]^_`a-z{|}~]|%(?!00)[0-9A-Fa-f]{2})+@)?"  # without , / ? # @ and other %
+_PORT = r"(?::(?:[0-9]{1,4}|[1-5][0-9]{4}|6[0-4][0-9]{3}|65[0-4][0-9]{2}|655[0-2][0-9]|6553[0-5]))?"
+PROXY = re.compile(rf"(?i:https?|socks4a?|socks5h?)://{_USER}(?:[A-Za-z0-9_.-]+|\[[0-9A-Fa-f:.]+\]){_PORT}/?")
+"""A proxy's URL as libcurl reads it: it would print one that it cannot read, password included."""
 _WEB_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?(/[!#-\[\]-~]*)?")
 _WEBHOOK = re.compile(rf"https?://[!-~]+|{REFERENCE}")
 _OBJECTS = re.compile(r"(s3a?|gs|az|azure|abfss?|adl|file)://[!-?A-~]+")

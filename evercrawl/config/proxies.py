@@ -34,5 +34,8 @@ def proxies_of(setting: str) -> tuple[str, ...]:
     lines = (line.partition("#")[0] for line in revealed(setting, "proxy").splitlines())
     found = [each for line in lines for each in _BETWEEN.split(line) if each]
     if setting and (not found or not all(map(PROXY.fullmatch, found))):
-        raise ConfigError(f"{concealed(setting)} holds no proxy such as http://127.0.0.1:3128")
+        raise ConfigError(
+            f"{concealed(setting)} holds no proxy such as http://127.0.0.1:3128 or http://me:secret@127.0.0.1:3128; in "
+            "a user name or password write / as %2F, ? as %3F, # as %23, @ as %40, % as %25 and a comma as %2C"
+        )
     return tuple(dict.fromkeys(found))

@@ -12,7 +12,7 @@ from evercrawl.fetch.curl_loop import CurlLoop, Ended
 from evercrawl.fetch.eyeballs import AddressAliases
 from evercrawl.fetch.http3 import NO_HTTP3, Http3Offers, speaks_http3
 from evercrawl.fetch.names.base import literal
-from evercrawl.fetch.proxies import Proxies
+from evercrawl.fetch.proxies import WANTS_LOGIN, Proxies
 from evercrawl.fetch.signing import RequestSigner
 from evercrawl.fetch.transfer import ClientCertificate, CurlTransfer, HeldBytes, Settings
 from evercrawl.fetch.trust import trusted_certificates
@@ -301,7 +301,10 @@ class CurlNetwork:
     def _other_proxy(self, transfer: CurlTransfer, code: int, words: str, now: float) -> bool:
         """Record what a proxy did; if it is at fault, send the transfer through another one, if any."""
         why = transfer.proxy_fault(code, words)
-        if not why:
+        if why == WANTS_LOGIN and transfer.asking.scheme == "http":
+            if not self._proxies.denied(transfer.proxy, transfer.asking.host):
+                return False
+        elif not why:
             self._proxies.answered(transfer.proxy)
             return False
         self._proxies.failed(transfer.proxy, now, why)

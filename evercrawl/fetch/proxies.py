@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from typing import Final
+from urllib.parse import unquote
 
 import msgspec
 import xxhash
 
 from evercrawl.errors import ConfigError
 
-__all__ = ["Proxies", "ProxyHealth", "looks_up", "proxy_fault", "proxy_name"]
+__all__ = ["WANTS_LOGIN", "Proxies", "ProxyHealth", "harmless", "looks_up", "proxy_fault", "proxy_name"]
 
 AWAY_S: Final = 30.0
 """The time for which a proxy is not used after a failure; it doubles with each in a row, up to `AWAY_MOST_S`."""
@@ -20,6 +21,9 @@ _LOOKED_UP_HERE: Final = ("socks4", "socks5")
 _NO_PROXY_HOST, _NOT_CONNECTED, _TIMED_OUT, _RECEIVE_FAILED, _PROXY_FAILED = 5, 7, 28, 56, 97
 _REPLY: Final = re.compile(r"\((\d+)\)\.?$")
 _AUTHENTICATE: Final = "response 407"
+_TELLING: Final = 4  # shorter passwords occur in any sentence
+_DENIED: Final = 3
+"""Hosts in a row with status 407 until a proxy that has worked is to blame: a site can send that status too."""
 
 
 class ProxyHealth(msgspec.Struct, frozen=True):
@@ -80,6 +84,7 @@ class Proxies:
         self._health = {url: ProxyHealth(proxy_name(url)) for url in dict.fromkeys(urls)}
         self.looks_up = looks_up(urls)
         self._in_a_row = dict.fromkeys(self._health, 0)
+        self._denied: dict[str, set[str]] = {url: set() for url in self._health}  # hosts, since the last other status
         self._told = told
 
     def __len__(self) -> int:
@@ -113,13 +118,26 @@ class Proxies:
         self._health[url] = ProxyHealth(held.proxy, held.answered, held.failed + 1, until, why)
         self._told(self.health)
 
+    def denied(self, url: str, host: str) -> bool:
+        """Return whether a proxy is to blame for status 407 of a plain HTTP exchange, rather than the host behind it.
+
+        It is if it has not made an exchange since it failed last, or gives this status for one host after the other.
+        """
+        held, hosts = self._health[url], self._denied[url]
+        hosts.add(host)
+        return not held.answered or bool(held.why) or len(hosts) >= _DENIED
+
     def answered(self, url: str) -> None:
         """Record that a proxy has made an exchange."""
         held = self._health[url]
         self._in_a_row[url] = 0
+        self._denied[url].clear()
         self._health[url] = ProxyHealth(held.proxy, held.answered + 1, held.failed)
         if held.why:
             self._told(self.health)
+
+
+WANTS_LOGIN: Final = "it refuses the user name or password"
 
 
 def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
@@ -130,7 +148,7 @@ def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
     code, words
         curl's error number and message.
     status
-        The status of the answer.
+        Status of the proxy's own answer: to CONNECT, or to a plain HTTP exchange; 0 if it gives none (SOCKS).
     connected
         Whether there was a connection through the proxy.
 
@@ -146,7 +164,7 @@ def proxy_fault(code: int, words: str, status: int, *, connected: bool) -> str:
     if code == _NOT_CONNECTED or (code == _TIMED_OUT and not connected):
         return "it cannot be connected to"
     if status == 407 or (code == _RECEIVE_FAILED and _AUTHENTICATE in words):
-        return "it refuses the user name or password"
+        return WANTS_LOGIN
     if code == _PROXY_FAILED and not _REPLY.search(words.strip()):  # a number is a reply about the server behind it
         return "it does not follow the proxy protocol"
     return ""
@@ -181,3 +199,15 @@ def proxy_name(url: str) -> str:
     """
     scheme, _, rest = url.partition("://")
     return f"{scheme}://{rest.rpartition('@')[2]}"
+
+
+def harmless(words: str, url: str) -> str:
+    """Return curl's words about an exchange through a proxy, or others if they repeat its user name or password.
+
+    >>> harmless("Bad password in 'http://me:secret@proxy.example:3128'", "http://me:secret@proxy.example:3128")
+    'the proxy http://proxy.example:3128 cannot be used'
+    """
+    login = url.partition("://")[2].rpartition("@")[0]
+    secrets = [part for part in (login, login.partition(":")[2]) if len(part) >= _TELLING]
+    told = any(part in words or unquote(part) in words for part in secrets)
+    return f"the proxy {proxy_name(url)} cannot be used" if told else words

@@ -12,7 +12,7 @@ import pycurl
 from evercrawl.fetch.answer import cut_words, settle
 from evercrawl.fetch.curl_loop import SPOKE_EARLY
 from evercrawl.fetch.eyeballs import AddressAliases
-from evercrawl.fetch.proxies import proxy_fault
+from evercrawl.fetch.proxies import harmless, proxy_fault
 
 if TYPE_CHECKING:
     from evercrawl.fetch.asking import Asking
@@ -277,7 +277,10 @@ class CurlTransfer:
         """Return why the proxy is at fault for how the exchange ended; "" if it is not, or there is none."""
         if not self.proxy:
             return ""
-        status = int(self.curl.getinfo(pycurl.RESPONSE_CODE))
+        status = 0  # a SOCKS proxy gives none; behind CONNECT the answer is the host's
+        if not self.proxy.lower().startswith("socks"):
+            asked = pycurl.HTTP_CONNECTCODE if self.asking.scheme == "https" else pycurl.RESPONSE_CODE
+            status = int(self.curl.getinfo(asked))
         return proxy_fault(code, words, status, connected=float(self.curl.getinfo(_CONNECT_TIME)) > 0)
 
     def _post(self, body: bytes | None) -> None:
@@ -358,6 +361,8 @@ class CurlTransfer:
             exchange.wire = exchange.wire[:most]
         elif self._crowded:
             exchange.truncated, code, words = True, 0, "too many large bodies at once"
+        if self.proxy:
+            words = harmless(words, self.proxy)
         settle(exchange, self.lines, code, words)
         if (spoken := exchange.http_version) in _NEWER and spoken not in self._offers:
             exchange.error = "protocol"

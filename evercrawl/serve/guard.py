@@ -39,6 +39,8 @@ _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
 """Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """What a proxy adds: whoever is behind one on this machine need not be here."""
+_PROXY_VERSION: Final = "1.0"
+"""No browser speaks it today; reverse proxies do, some of which add no field unless they are configured to."""
 ASKED: Final = "/mcp"
 """The path at which questions come by POST: who may read may ask, and the token decides what else is possible."""
 TICKETED: Final = frozenset({"/api/v1/retrievals", "/api/v1/clicks"})
@@ -165,7 +167,8 @@ class RequestGuard:
         length = headers.get("content-length") or "0"
         if not (length.isascii() and length.isdigit()) or int(length[:20]) > BODY_BYTES:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
-        knows, local = self._knows(headers), _is_loopback(client) and not any(name in headers for name in _FORWARDED)
+        proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
+        knows, local = self._knows(headers), _is_loopback(client) and not proxied
         free = local or (self._public == "search" and _searches(path)) or knows
         scope.setdefault("state", {}).update(may_read=free, knows=knows)
         if method not in _SAFE and not (path == ASKED and free):

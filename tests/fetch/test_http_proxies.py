@@ -7,6 +7,7 @@ import pytest
 from answers import HI
 from socks_server import SocksServer
 
+from evercrawl.config.proxies import proxies_of
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.proxies import AWAY_S, Proxies, looks_up
 
@@ -86,6 +87,72 @@ def test_a_user_name_and_password_open_a_proxy(fetcher):
     )
     assert (made.body, asked) == (b"hi", [("page.test", 80)])
     assert "secret" not in repr(proxies.health)
+
+
+ASK = b"HTTP/1.1 407 Authenticate\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n"
+
+
+def test_a_host_that_answers_407_behind_socks_is_not_the_proxys_fault(fetcher):
+    async def run():
+        async with fetcher.Site({"/": ASK}) as site, SocksServer(site.port) as one, SocksServer(site.port) as two:
+            proxies = Proxies([one.url(), two.url()])
+            network = fetcher.network(lambda _: "", proxies=proxies)
+            made = await fetcher.one(network, URL, ("page.test",))
+            await network.close()
+            return made, one.asked + two.asked, proxies.health
+
+    made, asked, health = asyncio.run(run())
+    assert (made.status, len(asked)) == (407, 1)
+    assert not any(one.failed for one in health)
+
+
+def test_407_through_an_http_proxy_blames_it_until_it_has_worked_and_then_for_several_hosts_only(fetcher):
+    """A site can send the status as well, and would have one visit made through every proxy, and all put away."""
+
+    async def run():
+        async with fetcher.Site({"http://page.test/": HI, "http://bad.test/": ASK, "http://worse.test/": ASK}) as site:
+            proxies = Proxies([f"http://127.0.0.1:{site.port}"])
+            network = fetcher.network(lambda _: "", proxies=proxies)
+            found = []
+            for name in ("bad", "page", "bad", "bad", "worse", "page", "worse"):
+                made = await fetcher.one(network, f"http://{name}.test/", (f"{name}.test",))
+                found.append((made.status, proxies.health[0].failed))
+            await network.close()
+            return found, proxies
+
+    found, proxies = asyncio.run(run())
+    assert found == [(407, 1), (200, 1), (407, 1), (407, 1), (407, 1), (200, 1), (407, 1)]
+    (url,) = [f"http://{one.proxy.partition('//')[2]}" for one in proxies.health]
+    assert [proxies.denied(url, f"{host}.test") for host in "aab"] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    "login", ["me:Pa/ssw0rd", "me:Pa#ssw0rd", "me:Pa?ssw0rd", "me:Pa@ssw0rd", "me:Pa%ssw0rd", "me:Pa%00d"]
+)
+@pytest.mark.parametrize("rest", ["127.0.0.1:9", "127.0.0.1:99999", "127.0.0.1:port", "[::1:9", "", "a host:9"])
+def test_a_proxy_that_curl_cannot_read_is_refused_without_its_password(tmp_path, login, rest):
+    secret = tmp_path / "secret"
+    secret.write_text(f"http://{login}@{rest}")
+    secret.chmod(0o600)
+    with pytest.raises(ConfigError) as refused:
+        proxies_of(f"file:{secret}")
+    assert "ssw0rd" not in str(refused.value)
+    secret.write_text("http://me:Pa%2Fssw0rd@127.0.0.1:9")
+    assert proxies_of(f"file:{secret}") == ("http://me:Pa%2Fssw0rd@127.0.0.1:9",)
+
+
+def test_what_curl_says_never_repeats_a_password(fetcher):
+    """By the setting no such URL comes here; by a library's caller it may."""
+
+    async def run():
+        network = fetcher.network(lambda _: "", proxies=Proxies(["http://me:Pa/ssw0rd@127.0.0.1:9"]))
+        made = await fetcher.one(network, URL, ("page.test",))
+        await network.close()
+        return made
+
+    made = asyncio.run(run())
+    assert made.error
+    assert "ssw0rd" not in made.detail
 
 
 @pytest.mark.parametrize("reply", [3, 4, 5, 6])

@@ -1,7 +1,9 @@
 """Who may ask for what."""
 
+import asyncio
 import os
 import shutil
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -120,6 +122,26 @@ def test_who_is_behind_a_proxy_of_this_machine_is_not_on_this_machine(client, fi
     for path in ("/api/v1/status", "/metrics"):
         assert client.get(path, headers={field: "127.0.0.1"}).status_code == 401
         assert client.get(path, headers={field: "", "authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+@pytest.mark.parametrize(("version", "status"), [("1.0", 401), ("1.1", 200), ("2", 200)])
+def test_who_asks_as_proxies_do_that_add_no_field_is_not_on_this_machine(client, version, status):
+    """`proxy_pass` alone has nginx ask by HTTP/1.0, from this machine, and say nothing of whom it asks for."""
+    scope = {
+        "type": "http", "http_version": version, "method": "GET", "path": "/metrics", "raw_path": b"/metrics",
+        "query_string": b"", "headers": [(b"host", b"127.0.0.1")], "client": ("127.0.0.1", 9), "scheme": "http",
+        "server": ("127.0.0.1", 80),
+    }  # fmt: skip
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    asyncio.run(client.app(scope, receive, send))
+    assert sent[0]["status"] == status
 
 
 @pytest.mark.parametrize("length", ["²", "٣", "1e3", "+1", " 1", "1_0", "0x1"])

@@ -166,7 +166,7 @@ def test_the_guard_stands_before_keys_too(tmp_path, publisher):
     with listening(tmp_path, config=Config()) as (ask, _):
         status, said = ask("POST", "/indexnow", submission(publisher, "/a"))
     assert status == 403
-    assert "loopback" in said
+    assert "cannot be read" in said
     assert publisher.asked == []
 
 
@@ -220,6 +220,28 @@ def test_a_proof_lasts_a_day():
     assert prover.judge(other, PROVED_S + 2.0 + AGAIN_S).status == 403
     assert prover.judge(given, PROVED_S + 3.0 + AGAIN_S).status == 429, "a wrong key displaces no longer than a while"
     assert prover.judge(given, PROVED_S + 3.0 + 2 * AGAIN_S).status == 200
+
+
+def test_keys_are_asked_for_once_in_a_while_for_a_site_and_nothing_is_said_of_its_ports():
+    """Else a submission would have the crawl request what somebody likes, and tell which ports are open."""
+    asked = list[str]()
+
+    def fetch(url: str) -> SmallAnswer:
+        asked.append(url)
+        return SmallAnswer(0, error="Failed to connect: Connection refused")
+
+    prover = KeyProver(lambda host: True, fetch)
+    found = [
+        prover.judge(Submission(host, KEY, [f"http://{host}/x"]), 0.0)
+        for host in ("a.example:8000", "a.example:8001", "b.a.example", "a.example.:22", "a.example")
+    ]
+    assert [one.status for one in found] == [403, 429, 429, 429, 429]
+    assert "refused" not in found[0].detail
+    assert len(asked) == 1
+    for where in ("/private/delete?id=1", "/private/delete", f"/{KEY}.txt?x"):
+        given = Submission("c.example", KEY, ["http://c.example/private/x"], location=f"http://c.example{where}")
+        assert prover.judge(given, 0.0).status == 422
+    assert len(asked) == 1
 
 
 # WebSub

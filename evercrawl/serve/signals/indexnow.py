@@ -11,11 +11,12 @@ import re
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 import msgspec
 
 from evercrawl.fetch.small import SmallAnswer
+from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, normalise, origin
 
 MOST_URLS: Final = 10_000
@@ -23,8 +24,9 @@ MOST_URLS: Final = 10_000
 PROVED_S: Final = 86_400.0
 """A key that was found is not asked for again so long."""
 AGAIN_S: Final = 60.0
-"""Between two requests for keys to one host."""
+"""Between two requests for keys to one site, whatever the host and port."""
 _HOSTS: Final = 10_000
+_Value = TypeVar("_Value")
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
 
 
@@ -67,7 +69,8 @@ class KeyProver:
 
     def __init__(self, knows: Callable[[str], bool], fetch: Callable[[str], SmallAnswer]) -> None:
         self._knows, self._fetch = knows, fetch
-        self._proofs: OrderedDict[str, _Proof] = OrderedDict()
+        self._proofs: OrderedDict[str, _Proof] = OrderedDict()  # by origin
+        self._asked: OrderedDict[str, float] = OrderedDict()  # site -> instant of the last request for a key
 
     def judge(self, given: Submission, now: float) -> SubmissionVerdict:
         """Return the verdict on a submission; fetching the host's key may take seconds."""
@@ -82,23 +85,26 @@ class KeyProver:
             proof is not None and (proof.location, proof.key) == (location, given.key) and now < proof.at + PROVED_S
         )
         if not proved:
-            if proof is not None and now < proof.at + AGAIN_S:
+            whose = site(hostname(verdict.urls[0]))
+            if now < self._asked.get(whose, -AGAIN_S) + AGAIN_S:
                 return SubmissionVerdict(
-                    429, f"the key of a host is asked for once in {AGAIN_S:.0f} s; submit again later"
+                    429, f"the key of a site is asked for once in {AGAIN_S:.0f} s; submit again later"
                 )
             found = self._fetch(location)
             key = found.body.decode("ascii", "replace").strip() if found.status == 200 else ""
-            self._keep(host, _Proof(location, key, now))
-            if key != given.key:
-                why = found.error or (f"status {found.status}" if found.status != 200 else "another key")
-                return SubmissionVerdict(403, f"{location} does not hold the key: {why}")
+            _put(self._asked, whose, now)
+            _put(self._proofs, host, _Proof(location, key, now))
+            if key != given.key:  # one sentence for all: else submissions would tell which ports are open
+                return SubmissionVerdict(403, f"{location} cannot be read, or does not hold the key")
         return verdict
 
-    def _keep(self, host: str, proof: _Proof) -> None:
-        self._proofs.pop(host, None)
-        self._proofs[host] = proof
-        if len(self._proofs) > _HOSTS:
-            self._proofs.popitem(last=False)
+
+def _put(kept: OrderedDict[str, _Value], name: str, value: _Value) -> None:
+    """Keep a value as the newest of at most `_HOSTS`."""
+    kept.pop(name, None)
+    kept[name] = value
+    if len(kept) > _HOSTS:
+        kept.popitem(last=False)
 
 
 def _checked(given: Submission) -> tuple[SubmissionVerdict, str]:
@@ -118,6 +124,8 @@ def _checked(given: Submission) -> tuple[SubmissionVerdict, str]:
     location = normalise(given.location, f"{base}/") if given.location else f"{base}/{given.key}.txt"
     if location is None or origin(location) != base:
         return SubmissionVerdict(422, "keyLocation must be on the host that is named"), ""
+    if not location.endswith(".txt") or "?" in location:
+        return SubmissionVerdict(422, "keyLocation must be a text file (.txt), without a query"), ""
     folder = location.partition("?")[0].rpartition("/")[0] + "/"
     named = tuple(dict.fromkeys(url for url in urls if url is not None))
     if not all(url.startswith(folder) for url in named):
