@@ -36,6 +36,7 @@ _NEWER = ("2", "3")
 _VERSION_3 = 30  # CURL_HTTP_VERSION_3: QUIC, with older versions as fallback
 _VERSION_3_ONLY = 31  # CURL_HTTP_VERSION_3ONLY: else a kept connection of an older version would be used
 _CONNECT_TIME = 0x300000 + 5  # CURLINFO_CONNECT_TIME, missing in pycurl's types
+_CONNECT_CODE = 0x200000 + 22  # CURLINFO_HTTP_CONNECTCODE, missing there too
 _NOBODY = 44  # CURLOPT_NOBODY, missing in pycurl's types
 _DNS_CACHE_TIMEOUT = 92  # CURLOPT_DNS_CACHE_TIMEOUT, missing there too
 _CONNECT_TO = 10243  # CURLOPT_CONNECT_TO, missing there too
@@ -279,7 +280,7 @@ class CurlTransfer:
             return ""
         status = 0  # a SOCKS proxy gives none; behind CONNECT the answer is the host's
         if not self.proxy.lower().startswith("socks"):
-            asked = pycurl.HTTP_CONNECTCODE if self.asking.scheme == "https" else pycurl.RESPONSE_CODE
+            asked = _CONNECT_CODE if self.asking.scheme == "https" else pycurl.RESPONSE_CODE
             status = int(self.curl.getinfo(asked))
         return proxy_fault(code, words, status, connected=float(self.curl.getinfo(_CONNECT_TIME)) > 0)
 
