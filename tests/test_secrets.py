@@ -57,7 +57,7 @@ def test_what_is_wrong_is_said_without_the_password(tmp_path, capsys, value):
     ("name", "value"),
     [
         ("proxy", SECRET),
-        ("proxy", "http://hunter2@hunter2@127.0.0.1:9"),
+        ("proxy", "http://hunter2:hunter2@127.0.0.1:9"),
         ("webhook_url", "http://a/hunter2@127.0.0.1:9"),
     ],
 )
