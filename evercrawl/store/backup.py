@@ -30,6 +30,8 @@ from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
+from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.snapshots.head import KIND
@@ -48,7 +50,10 @@ _GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.j
 _LEFT_OUT: Final = (
     "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, "cookies.json",
 )  # fmt: skip
-_LAST: Final = (*FORGOTTEN, PLAN)  # they say that the other files of the copy lack all that was forgotten earlier
+_BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
+"""Files of SQLite beside a database; the copy of that is made by SQLite, and complete without them."""
+_LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
+"""They say that the other files of the copy lack all that was forgotten or removed earlier."""
 _TIMES: Final = 5
 _PIECE: Final = 4 << 20
 _TAIL: Final = 64 << 10  # end of the existing copy, compared with the original: they differ if a crash cut that
@@ -205,9 +210,9 @@ class _Copying:
         self._source, self._target = originals, RealDisk(target)
         self._watch = watch
         self._files, self._copied = set[str](), 0
-        # Forgotten data may be anywhere in the files, so that copying only what is new would not be enough.
-        self._anew = any(self._differs(name) for name in FORGOTTEN) or any(
-            disk.size(PLAN) for disk in (self._source, self._target)
+        # Removed data may be anywhere in the files, so that copying only what is new would not be enough.
+        self._anew = any(self._differs(name) for name in (*FORGOTTEN, REMOVED)) or any(
+            disk.size(plan) for disk in (self._source, self._target) for plan in (PLAN, KEEP_PLAN)
         )
         self._total = sum(self._source.size(name) for name in self._source.names())
 
@@ -280,7 +285,8 @@ class _Copying:
         return self._whole(self._target, name) != self._whole(self._source, name)
 
     def _names(self) -> Iterator[str]:
-        return (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
+        names = (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
+        return (name for name in names if not name.endswith(_BESIDE))
 
     def _grow_all(self, prefix: str | tuple[str, ...]) -> None:
         for name in [name for name in self._names() if name.startswith(prefix)]:
@@ -310,6 +316,8 @@ class _Copying:
             there = 0
         while there < size and (data := self._source.read(name, there, min(_PIECE, size - there))):
             self._target.append(name, data)
+            if name.startswith(_ARCHIVE) and bytes(BLOCK_BYTES) in data:  # records were removed there
+                punch(self._to, name, there, there + len(data))
             there += len(data)
             self._count(name, len(data))
         self._target.sync(name)
@@ -325,9 +333,17 @@ class _Copying:
         if not size:
             return
         self._files.add(name)
+        if not self._anew and self._target.size(name) == size and self._equal(name, size):
+            return
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
+
+    def _equal(self, name: str, size: int) -> bool:
+        """Return whether the copy has the same content already."""
+        return all(
+            self._source.read(name, at, _PIECE) == self._target.read(name, at, _PIECE) for at in range(0, size, _PIECE)
+        )
 
     def _named(self, name: str, data: bytes) -> None:
         """Write a file that was read before the files to which it refers, and is written after them."""

@@ -14,6 +14,7 @@ import msgspec
 import xxhash
 
 from evercrawl.decoding import msgpack_of
+from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.cdxj import index_name
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.disk.plain import place_of
@@ -30,7 +31,10 @@ if TYPE_CHECKING:
 PLAN: Final = "keep.plan"
 _VERSION: Final = 1
 _GONE: Final = "records were here that the crawl was told not to keep any longer"
-_BLOCK: Final = 4096
+REMOVED: Final = f"{FOLDER}removed.json"
+"""Tells the last removal from those before; whoever has a copy of the archive and another file, or none, is behind."""
+BLOCK_BYTES: Final = 4096
+"""What file systems give back at once."""
 _MOST: Final = 4 << 20
 _PUNCH: Final = 0x03  # FALLOC_FL_KEEP_SIZE | FALLOC_FL_PUNCH_HOLE
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
@@ -86,7 +90,10 @@ def overwrite(directory: Path, disk: Disk, archive: Archive, plan: KeepPlan, gon
         The disk fails; the next start continues.
     """
     count, touched, lost = 0, set[int](), set(gone)
-    for segment, start, end in _joined(span for span in plan.spans if span.archive in lost):
+    spans = [span for span in plan.spans if span.archive in lost]
+    if spans:
+        disk.replace(REMOVED, [msgspec.json.encode({"at": plan.at, "id": plan.noise.hex()})])
+    for segment, start, end in _joined(spans):
         name = archive.name(segment)
         if end > disk.size(name):
             continue
@@ -100,8 +107,8 @@ def overwrite(directory: Path, disk: Disk, archive: Archive, plan: KeepPlan, gon
         disk.sync(archive.name(segment))
         archive.forget_index(segment)
         disk.remove(index_name(archive.name(segment)))
-    for segment, start, end in _joined(span for span in plan.spans if span.archive in lost):
-        _punch(directory, archive.name(segment), start, end)
+    for segment, start, end in _joined(spans):
+        punch(directory, archive.name(segment), start, end)
     disk.remove(PLAN)
     return count
 
@@ -118,20 +125,20 @@ def _joined(spans: Iterable[RemovedSpan]) -> list[tuple[int, int, int]]:
     return found
 
 
-def _punch(directory: Path, name: str, start: int, end: int) -> None:
+def punch(directory: Path, name: str, start: int, end: int) -> None:
     """Release blocks of zeros to the file system, if it supports that; the content reads the same."""
     fd = os.open(place_of(directory, name), os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
     try:
-        at = -(-start // _BLOCK) * _BLOCK
+        at = -(-start // BLOCK_BYTES) * BLOCK_BYTES
         data = os.pread(fd, max(end - at, 0), at)
         holes = list[tuple[int, int]]()
-        for offset in range(0, len(data) - _BLOCK + 1, _BLOCK):
-            if not data[offset : offset + _BLOCK].strip(b"\0"):
+        for offset in range(0, len(data) - BLOCK_BYTES + 1, BLOCK_BYTES):
+            if not data[offset : offset + BLOCK_BYTES].strip(b"\0"):
                 begins = at + offset
                 if holes and holes[-1][1] == begins:
-                    holes[-1] = holes[-1][0], begins + _BLOCK
+                    holes[-1] = holes[-1][0], begins + BLOCK_BYTES
                 else:
-                    holes.append((begins, begins + _BLOCK))
+                    holes.append((begins, begins + BLOCK_BYTES))
         for begins, ends in holes:
             fallocate = _LIBC.fallocate
             if fallocate(fd, _PUNCH, ctypes.c_int64(begins), ctypes.c_int64(ends - begins)):

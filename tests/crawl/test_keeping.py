@@ -1,8 +1,10 @@
 """Old versions leave the archive; what is newest stays, and verify finds nothing wrong."""
 
 import asyncio
+import contextlib
 import os
 import random
+import sqlite3
 
 import pytest
 
@@ -12,6 +14,7 @@ from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl import session
 from evercrawl.crawl.removing import keeping as crawl_keeping
+from evercrawl.crawl.removing.forgetting import opened_to_forget
 from evercrawl.crawl.removing.keeping import due, keep_less, on_disk
 from evercrawl.crawl.session import KEEP
 from evercrawl.errors import NotHeldError
@@ -20,6 +23,7 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits, Progress
 from evercrawl.store import keeping
 from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.backup import backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.orders import CrawlOrder
 from tests.helpers.hand_made import SITE, HandMade
@@ -127,7 +131,7 @@ def test_the_oldest_go_until_there_is_room(directory):
     fine(directory)
 
 
-@pytest.mark.parametrize("where", ["_stored", "overwrite", "_punch", "halfway"])
+@pytest.mark.parametrize("where", ["_stored", "overwrite", "punch", "halfway"])
 def test_a_kill_leaves_nothing_wrong_and_the_next_time_ends_it(directory, monkeypatch, where):
     def killed(*_: object, **__: object) -> None:
         raise KilledError
@@ -170,6 +174,57 @@ def test_it_is_due_once_a_day_and_sooner_where_there_is_no_room(directory):
     assert not due(directory, Config(keep_versions=2), at + 3_700.0)
     assert due(directory, Config(keep_versions=2), at + 90_000.0)
     assert KEEP == "keep"
+
+
+def test_the_next_backup_has_nothing_that_was_removed_and_takes_no_more_room(directory, tmp_path):
+    copy = tmp_path / "copy"
+    backup(directory, copy, 0.0)
+    whole = on_disk(copy)
+    removed = keep_less(directory, Config(keep_versions=5), now(directory))
+    assert removed.records == 2  # far before the end
+    backup(directory, copy, 1.0)
+    for file in directory.glob("archive/*"):
+        assert (copy / "archive" / file.name).read_bytes() == file.read_bytes()
+    fine(copy)
+    if removed.disk_bytes < whole:  # the file system takes blocks back
+        assert on_disk(copy) < whole
+        assert keep_less(copy, Config(keep_bytes=removed.disk_bytes + 2 * 4096), now(directory)).records == 0
+
+
+def test_a_removal_that_was_killed_is_ended_in_the_backup_too(directory, tmp_path, monkeypatch):
+    def killed(*_: object, **__: object) -> None:
+        raise KilledError
+
+    with monkeypatch.context() as patched:
+        patched.setattr(keeping, "patch", killed)
+        with pytest.raises(KilledError):
+            keep_less(directory, Config(keep_versions=2), now(directory))
+    copy = tmp_path / "copy"
+    backup(directory, copy, 0.0)
+    opened_to_forget(copy).close()
+    assert not (copy / keeping.PLAN).exists()
+    fine(copy)
+    backup(directory, copy, 1.0)  # which has the plan still
+    assert (copy / keeping.PLAN).exists()
+
+
+def test_a_backup_of_what_did_not_change_copies_nothing(directory, tmp_path):
+    partition = opened_to_forget(directory)
+    partition.index_archive()
+    partition.close()
+    assert list(directory.glob("archive/*.cdxj"))
+    copy = tmp_path / "copy"
+    assert backup(directory, copy, 0.0).copied_bytes
+    assert backup(directory, copy, 1.0).copied_bytes == 0
+    with contextlib.closing(sqlite3.connect(directory / "robots.sqlite")) as database:
+        database.execute("PRAGMA journal_mode = wal")
+        database.execute("CREATE TABLE rules (host TEXT)")
+        database.commit()
+        assert (directory / "robots.sqlite-wal").stat().st_size
+        backup(directory, copy, 2.0)
+    assert not list(copy.glob("*-wal")) + list(copy.glob("*-shm"))
+    with contextlib.closing(sqlite3.connect(copy / "robots.sqlite")) as database:
+        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("rules",)]
 
 
 def test_an_order_holds_in_a_running_crawl_for_what_is_archived(directory, monkeypatch):
