@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from evercrawl.cli import arguments, running, where
+from evercrawl.cli.show import live
 from evercrawl.config import FILE_NAME, Config, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits, Progress
@@ -94,8 +95,12 @@ def crawl(
     watch: Watcher,
     notes: Sequence[str],
     cluster: str | None = None,
+    outlet: live.Outlet | None = None,
 ) -> int:
-    """Run all partitions, obeying signals, and let `watch` have the last word; `cluster` is the address of a Ray."""
+    """Run all partitions, obeying signals, and let `watch` have the last word; `cluster` is the address of a Ray.
+
+    Return 1 if the run ended because `outlet` is closed.
+    """
     from evercrawl.store.disk.lock import lock_for_crawl
 
     with contextlib.ExitStack() as stack:
@@ -135,8 +140,13 @@ def crawl(
             moves = NodeMoves(directory, birth, launcher, next_life, tell, kept=config.durable == "keeper")
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
-            return crawl_parted(directory, birth, config, urls, limits, watch, stop, launcher, copies, moves)
+            told = live.heard(watch, stop, outlet)
+            return crawl_parted(directory, birth, config, urls, limits, told, stop, launcher, copies, moves)
 
         summary = running.until_stopped(work)
+    if outlet is not None and outlet.over:
+        watch.finish(summary and replace(summary, reason=live.OUTPUT_CLOSED))
+        live.say_closed()
+        return 1
     watch.finish(summary)
     return 0

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 from evercrawl import __version__
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.clock import Clock, SystemClock
+from evercrawl.clock import Clock, SystemClock, since_boot
 from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.patterns import unbounded
 from evercrawl.config.proxies import proxies_of
@@ -207,13 +207,13 @@ async def crawl(
     def tell(sentence: str) -> None:
         watch(Progress(at=clock.now(), message=sentence))
 
-    begun_at, visits, fruitless = clock.now(), 0, 0
+    begun_s, visits, fruitless = since_boot(), 0, 0  # the crawl's time may jump ahead, to that of its last event
     if not only and not new and due(directory, config, clock.now()):
         lock.release()
         await _in_thread(_kept_less, directory, config, tell)
         lock = lock_for_crawl(directory)
     while True:
-        left = _left(limits, visits, clock.now() - begun_at)
+        left = _left(limits, visits, since_boot() - begun_s)
         try:
             summary = await once(left, lock, lost)
         except ApplyError as fault:
@@ -232,7 +232,7 @@ async def crawl(
                     await _in_thread(_kept_less, directory, config, tell)
                 lock, lost = lock_for_crawl(directory), []
                 continue
-            return replace(summary, visits=summary.visits + visits, elapsed_s=clock.now() - begun_at)
+            return replace(summary, visits=summary.visits + visits, elapsed_s=since_boot() - begun_s)
 
 
 def _left(limits: Limits, visits: int, elapsed_s: float) -> Limits:

@@ -1,12 +1,17 @@
 """What is shown while a crawl runs."""
 
+import asyncio
+import errno
 import io
 import json
+import os
 from dataclasses import asdict
 from typing import Any
 
+import pytest
 from rich.console import Console
 
+from evercrawl.cli.show import live
 from evercrawl.cli.show.lines import JsonLines, Lines, Watcher, closing
 from evercrawl.cli.show.live import watcher
 from evercrawl.cli.show.screen import Screen, picture
@@ -17,6 +22,17 @@ SUMMARY = Summary(visits=5, fetched=4, known=9, elapsed_s=12.0, reason="idle")
 
 def at(seconds: float, **more: Any) -> Progress:
     return Progress(at=1000.0 + seconds, elapsed_s=seconds, **more)
+
+
+class Failing(Watcher):
+    """A watch whose output fails."""
+
+    def __init__(self, number: int, *name: str) -> None:
+        self.error, self.asked = OSError(number, os.strerror(number), *name), 0
+
+    def __call__(self, progress: Progress) -> None:
+        self.asked += 1
+        raise self.error
 
 
 class Terminal(io.StringIO):
@@ -91,6 +107,36 @@ def test_json_lines_hold_everything():
     assert [event.pop("event") for event in events] == ["message", "progress", "progress", "end"]
     assert events[1] == {**asdict(progress), "at": "1970-01-01T00:16:40.000Z", "at_s": 1000.0}
     assert events[-1] == asdict(SUMMARY)
+
+
+@pytest.mark.parametrize("number", [errno.EPIPE, errno.EIO, errno.EBADF])
+def test_an_output_that_is_closed_ends_a_run_unless_there_is_a_log(number, monkeypatch):
+    monkeypatch.setattr(live, "hush", lambda: None)
+    for logged in (False, True):
+        shown = Failing(number)
+        outlet, stop = live.Outlet(shown, logged=logged), asyncio.Event()
+        with outlet:
+            tell = live.heard(outlet, stop, outlet)
+            tell(at(0))
+            tell(at(1))
+            outlet.finish(SUMMARY)
+        assert [outlet.closed, outlet.over, stop.is_set(), shown.asked] == [True, not logged, not logged, 1]
+
+
+def test_an_output_on_a_full_disk_loses_lines_where_there_is_a_log():
+    shown = Failing(errno.ENOSPC)
+    outlet = live.Outlet(shown, logged=True)
+    outlet(at(0))
+    outlet(at(1))
+    assert [outlet.closed, shown.asked] == [False, 2]
+    with pytest.raises(OSError, match="No space left"):
+        live.Outlet(shown)(at(2))
+
+
+def test_what_fails_though_the_output_is_open_is_not_hidden():
+    shown = Failing(errno.ENOENT, "/a/file")
+    with pytest.raises(FileNotFoundError):
+        live.Outlet(shown, logged=True)(at(0))
 
 
 def test_a_run_cut_short_still_ends_with_a_word():

@@ -3,6 +3,7 @@
 import argparse
 import errno
 import http.server
+import io
 import json
 import os
 import signal
@@ -23,7 +24,7 @@ from evercrawl.cli.watching.alerts import Alerts
 from evercrawl.cli.watching.hook import AlertHook
 from evercrawl.cli.watching.rotating import KEPT, RotatingFile
 from evercrawl.cli.watching.watching import Watching, add_watching
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, NoRoomError
 from evercrawl.progress import Progress, Summary
 from evercrawl.simulate.surroundings.loopback import NETWORK
 
@@ -178,6 +179,30 @@ def test_a_log_that_cannot_be_written_is_refused_and_one_that_cannot_go_on_ends_
     file = RotatingFile(Path("/dev/full"), 1000)
     file.write("line")
     assert file.dropped == 1
+
+
+class Closed(io.StringIO):
+    """An output that fails: its reader, or its terminal, is gone."""
+
+    failure: OSError = BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    def write(self, _: str) -> int:
+        raise self.failure
+
+
+@pytest.mark.parametrize("failure", [Closed.failure, OSError(errno.EIO, os.strerror(errno.EIO))], ids=["pipe", "tty"])
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["lines", "json"])
+def test_a_run_whose_output_is_closed_ends_as_a_failure_or_goes_on_with_a_log(
+    site, tmp_path, monkeypatch, capsys, failure, form
+):
+    out, log = Closed(), tmp_path / "run.log"
+    out.failure = failure
+    monkeypatch.setattr(sys, "stdout", out)
+    asked = ["crawl", *site.seeds, "--dir", str(tmp_path / "crawl"), *FLAGS[:-1], *form]
+    assert main(asked) == 1
+    assert "the run ended: output closed; with --log" in capsys.readouterr().err
+    assert main([*asked, "--log", str(log)]) == 0
+    assert [line["reason"] for line in log_of(log) if line["event"] == "end"] == ["idle"]
 
 
 class Received(http.server.ThreadingHTTPServer):
@@ -335,6 +360,75 @@ def test_what_a_hook_answers_is_told_without_its_secret(received, tmp_path, monk
     gone("{}")
     gone.close()
     assert failed[-1] == "the alert command cannot be run: No such file or directory"
+
+
+def hanging(folder: Path) -> tuple[str, Path]:
+    """Return a command that hangs with a child of its own if it gets "hang", and a file with all that it got."""
+    got, script = folder / "got", folder / "tell"
+    script.write_text(
+        f'#!/bin/sh\nread line\necho "$$ $line" >>{got}\ncase "$line" in *hang*) sleep 60 & wait;; esac\n'
+    )
+    script.chmod(0o755)
+    return str(script), got
+
+
+def lives(group: int) -> bool:
+    """Return whether a process of a group lives, except as a zombie."""
+    stats = [path.read_text().rpartition(")")[2].split() for path in Path("/proc").glob("[0-9]*/stat")]
+    return any(int(fields[2]) == group and fields[0] != "Z" for fields in stats)
+
+
+def test_at_the_end_a_hook_that_hangs_is_stopped_and_the_newest_alerts_are_tried(tmp_path, monkeypatch):
+    monkeypatch.setattr(hooks, "LAST_S", 1.0)
+    command, got = hanging(tmp_path)
+    failed = list[str]()
+    hook = AlertHook(command, "", failed.append)
+    for kind in ("hang", "disk_full", "failed"):
+        hook(json.dumps({"kind": kind}))
+    began = time.monotonic()
+    hook.close()
+    assert time.monotonic() - began < 5.0
+    lines = [line.split(" ", 1) for line in got.read_text().splitlines()]
+    assert [json.loads(line)["kind"] for _, line in lines] == ["hang", "failed", "disk_full"]
+    assert not lives(int(lines[0][0])), "neither the command nor its child"
+    (said,) = failed
+    assert "did not end" in said
+    assert "the alert was: hang" in said
+
+
+def test_at_the_end_a_url_that_hangs_keeps_no_alert_from_the_command(received, tmp_path, monkeypatch):
+    monkeypatch.setattr(hooks, "LAST_S", 0.6)
+    command, got = hanging(tmp_path)
+    failed = list[str]()
+    received.wait.clear()
+    hook = AlertHook(command, received.url, failed.append)
+    for kind in ("disk_full", "failed"):
+        hook(json.dumps({"kind": kind}))
+    hook.close()
+    kinds = [json.loads(line.split(" ", 1)[1])["kind"] for line in got.read_text().splitlines()]
+    assert kinds == ["disk_full", "failed"]
+    assert failed[-1] == "not delivered at the end of the run: 2 alerts (failed, disk_full)"
+    received.wait.set()
+
+
+def test_at_the_end_what_could_not_be_delivered_is_told(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(hooks, "LAST_S", 0.4)
+    command, _ = hanging(tmp_path)
+    args = argparse.ArgumentParser()
+    add_watching(args)
+    log = tmp_path / "a.log"
+    asked = args.parse_args(["--log", str(log), "--alert-command", command, "--alert-every", "0"])
+
+    def run() -> None:
+        with Watching(asked, tmp_path, Watcher()) as watch:
+            watch(Progress(at=1.0, message="hang", alert="set_aside"))
+            raise NoRoomError("hang, for the disk is full")
+
+    with pytest.raises(NoRoomError):
+        run()
+    said = [line.get("message") for line in log_of(log)]
+    assert "not delivered at the end of the run: 1 alert (failed)" in said
+    assert "not delivered at the end of the run: 1 alert (failed)" in capsys.readouterr().err
 
 
 def test_a_command_that_does_not_end_is_stopped(monkeypatch):

@@ -99,14 +99,14 @@ def run(args: argparse.Namespace) -> int:
     if args.dir is None and directory != Path():
         notes.append(f"the crawl is in {directory}; other verbs find it from here")
     with (
-        live.watcher(as_json=args.json, quiet=args.quiet) as shown,
+        live.Outlet(live.watcher(as_json=args.json, quiet=args.quiet), logged=bool(args.log)) as shown,
         beside(args, directory, shown) as served,
         delivered(config if parts is None else partitions.without_deliveries(config), directory, served) as told,
         Watching(args, directory, told) as watch,
     ):
         if parts is not None:
-            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes, args.cluster)
-        return crawl(directory, config, given.urls, limits, watch, notes, watch.heard, quiet=args.quiet)
+            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes, args.cluster, shown)
+        return crawl(directory, config, given.urls, limits, watch, notes, watch.heard, quiet=args.quiet, outlet=shown)
 
 
 def crawl(
@@ -119,8 +119,11 @@ def crawl(
     heard: VisitListener | None = None,
     *,
     quiet: bool = False,
+    outlet: live.Outlet | None = None,
 ) -> int:
-    """Run the engine, obeying signals, and let `watch` print the summary; return 1 if nothing was reached.
+    """Run the engine, obeying signals, and let `watch` print the summary.
+
+    Return 1 if nothing was reached, or if the run ended because `outlet` is closed.
 
     With `quiet`, for which `watch` shows nothing, standard error then reports what was tried.
     """
@@ -140,10 +143,14 @@ def crawl(
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
             nonlocal reaching
-            reaching = Reaching(live.heard(watch, stop), stop.set)
+            reaching = Reaching(live.heard(watch, stop, outlet), stop.set)
             return engine.crawl(directory, config, urls, limits, watch=reaching, stop=stop, lock=lock, heard=heard)
 
         summary = running.until_stopped(work, lambda: watch(Progress(at=time.time(), message=_STOPPING)))
+    if outlet is not None and outlet.over:
+        watch.finish(summary and replace(summary, reason=live.OUTPUT_CLOSED))
+        live.say_closed()
+        return 1
     if not reaching.failed or summary is None:
         watch.finish(summary)
         return 0

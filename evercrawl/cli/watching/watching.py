@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import signal
+import sys
 import time
 from collections import deque
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, cast
 
 from evercrawl.cli import arguments
 from evercrawl.cli.show.lines import Watcher
+from evercrawl.cli.show.plain import fit
 from evercrawl.cli.watching.rotating import RotatingFile
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
@@ -126,6 +128,8 @@ class Watching(Watcher):
                 each.failed(error)
         if self._hook is not None:
             self._hook.close()
+            for trouble in self._troubles:  # the display may be over, or quiet
+                print(fit(f"evercrawl: {trouble}", sys.stderr), file=sys.stderr)
         if self.heard is not None and self._file is not None:
             signal.signal(signal.SIGHUP, self._before)
             for trouble in self._troubles:
