@@ -10,6 +10,7 @@ copies only what changed. Data that can be rebuilt, such as the search index, is
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -326,8 +327,7 @@ class _Copying:
         """Copy a file that is always replaced as a whole; skip it if it has vanished."""
         if name.endswith(".sqlite"):
             self._files.add(name)
-            self._source.copy_database(name, self._to / name)
-            self._count(name, self._target.size(name))
+            self._copy_database(name)
             return
         size = self._source.size(name)
         if not size:
@@ -338,6 +338,17 @@ class _Copying:
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
+
+    def _copy_database(self, name: str) -> None:
+        """Copy a database to another file, which takes the place of the copy if that differs."""
+        path, draft = self._to / name, self._to / f"{name}.new"
+        draft.unlink(missing_ok=True)  # of an interrupted backup
+        self._source.copy_database(name, draft)
+        if not self._target.size(draft.name) or (path.is_file() and filecmp.cmp(path, draft, shallow=False)):
+            draft.unlink(missing_ok=True)  # it could not be copied, or is the same
+        else:
+            draft.replace(path)
+            self._count(name, self._target.size(name))
 
     def _equal(self, name: str, size: int) -> bool:
         """Return whether the copy has the same content already."""

@@ -221,10 +221,17 @@ def test_a_backup_of_what_did_not_change_copies_nothing(directory, tmp_path):
         database.execute("CREATE TABLE rules (host TEXT)")
         database.commit()
         assert (directory / "robots.sqlite-wal").stat().st_size
-        backup(directory, copy, 2.0)
+        assert backup(directory, copy, 2.0).copied_bytes
+        assert backup(directory, copy, 3.0).copied_bytes == 0
+        database.execute("INSERT INTO rules VALUES ('a.example')")
+        database.commit()
+        assert backup(directory, copy, 4.0).copied_bytes
+    (directory / "sitemaps.sqlite").write_bytes(b"no database" * 500)
+    backup(directory, copy, 5.0)
+    assert not list(copy.glob("*.new")) + list(copy.glob("sitemaps*"))
     assert not list(copy.glob("*-wal")) + list(copy.glob("*-shm"))
     with contextlib.closing(sqlite3.connect(copy / "robots.sqlite")) as database:
-        assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("rules",)]
+        assert database.execute("SELECT host FROM rules").fetchall() == [("a.example",)]
 
 
 def test_an_order_holds_in_a_running_crawl_for_what_is_archived(directory, monkeypatch):
