@@ -144,7 +144,7 @@ def crawl(
             return crawl_parted(directory, birth, config, urls, limits, told, stop, launcher, copies, moves)
 
         summary = running.until_stopped(work)
-    if outlet is not None and outlet.over:
+    if outlet is not None and outlet.ended_run:
         watch.finish(summary and replace(summary, reason=live.OUTPUT_CLOSED))
         live.say_closed()
         return 1

@@ -130,15 +130,15 @@ def test_sigterm_ends_it_cleanly(site, tmp_path):
     assert events(text)[-1]["reason"] == "stopped"
 
 
-def test_a_reader_that_leaves_ends_it_cleanly(site, tmp_path, capsys):
+def test_a_reader_that_leaves_ends_it_in_order_and_as_a_failure(site, tmp_path, capsys):
     command = [sys.executable, "-m", "evercrawl", "crawl", *site.seeds, "--dir", str(tmp_path), *FAST]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as child:
         assert child.stdout is not None
         assert child.stderr is not None
         child.stdout.readline()
         child.stdout.close()
-        assert child.wait(timeout=20) == 0
-        assert child.stderr.read() == ""
+        assert child.wait(timeout=20) == 1
+        assert child.stderr.read().startswith("evercrawl: the run ended: output closed;")
     assert cli.main(["status", "--dir", str(tmp_path), "--json"]) == 0
     status = json.loads(capsys.readouterr().out)
     assert status["snapshot_at"]  # only a run that was ended in order writes one

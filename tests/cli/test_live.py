@@ -121,6 +121,15 @@ def test_an_output_that_is_closed_ends_a_run_unless_there_is_a_log(number, monke
             tell(at(1))
             outlet.finish(SUMMARY)
         assert [outlet.closed, outlet.over, stop.is_set(), shown.asked] == [True, not logged, not logged, 1]
+        assert outlet.ended_run == (not logged)
+
+
+def test_an_output_that_closes_after_a_run_was_stopped_makes_it_no_failure(monkeypatch):
+    monkeypatch.setattr(live, "hush", lambda: None)
+    outlet, stop = live.Outlet(Failing(errno.EPIPE)), asyncio.Event()
+    stop.set()
+    live.heard(outlet, stop, outlet)(at(0))
+    assert [outlet.over, outlet.ended_run] == [True, False]
 
 
 def test_an_output_on_a_full_disk_loses_lines_where_there_is_a_log():

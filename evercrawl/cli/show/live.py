@@ -50,10 +50,12 @@ class Outlet(Watcher):
     ----------
     closed
         Whether the output is closed.
+    ended_run
+        Whether the run was ended for that reason, and not because it was stopped before.
     """
 
     def __init__(self, shown: Watcher, *, logged: bool = False) -> None:
-        self._shown, self._logged, self.closed = shown, logged, False
+        self._shown, self._logged, self.closed, self.ended_run = shown, logged, False, False
 
     @property
     def over(self) -> bool:
@@ -101,7 +103,8 @@ def heard(watch: Watcher, stop: Event, outlet: Outlet | None = None) -> Callable
         except BrokenPipeError:
             hush()
             stop.set()
-        if outlet is not None and outlet.over:
+        if outlet is not None and outlet.over and not stop.is_set():
+            outlet.ended_run = True
             stop.set()
 
     return tell

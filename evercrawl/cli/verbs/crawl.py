@@ -147,7 +147,7 @@ def crawl(
             return engine.crawl(directory, config, urls, limits, watch=reaching, stop=stop, lock=lock, heard=heard)
 
         summary = running.until_stopped(work, lambda: watch(Progress(at=time.time(), message=_STOPPING)))
-    if outlet is not None and outlet.over:
+    if outlet is not None and outlet.ended_run:
         watch.finish(summary and replace(summary, reason=live.OUTPUT_CLOSED))
         live.say_closed()
         return 1
