@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-
 from evercrawl.ask.instants import iso
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.early import too_early
@@ -79,6 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _fields(found: Status) -> dict[str, Any]:
     """Return the state as an object; times by host are written like all other times."""
+    import msgspec  # here, because every help of the command line imports this file
+
     away = {"away": {host: iso(until) for host, until in found.away.items()}, "away_s": found.away}
     proxies = {"proxies": msgspec.to_builtins(found.proxies)}
     return {**asdict(found), **_measures(found), **away, **proxies, "running": found.running}
