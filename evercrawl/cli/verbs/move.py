@@ -50,12 +50,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def run_drain(args: argparse.Namespace) -> int:
-    """Say that a crawl without partitions is on no machines."""
+    """Refuse: a crawl without partitions is not on several machines."""
     raise ConfigError(f"the crawl in {where.directory(args)} has no partitions; move its directory while it is stopped")
 
 
 def run_parted(args: argparse.Namespace, directory: Path) -> int:
-    """Move it, and say what was done."""
+    """Move the partition, and report the result."""
     from evercrawl.cluster.birth import part_directories, read_birth
     from evercrawl.cluster.moving import move_part
 
