@@ -16,6 +16,7 @@ from evercrawl.cluster import coordinator, moving, transfer
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.moving import move_part, read_move
+from evercrawl.cluster.questions import owner
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
@@ -43,8 +44,14 @@ def test_a_partition_moves_while_it_crawls_and_again_when_it_does_not(served):
     assert moved["copied_bytes"] > 0 < moved["pause_s"] < 20
     assert crawl.poll() is None
     shutil.rmtree(old)
-    before = len(served.server.asked)
-    while len(served.server.asked) < before + 10:
+    before = set(served.server.asked)
+
+    def of_moved() -> list[str]:
+        """Return the pages of the moved partition that were requested since."""
+        asked = (url for url in list(served.server.asked) if url not in before and not url.endswith("/robots.txt"))
+        return [url for url in asked if owner(served.directory, url) == 1]
+
+    while len(served.server.asked) < len(before) + 10 or len(of_moved()) < 2:
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     crawl.terminate()
