@@ -130,7 +130,8 @@ def _outside(base: type[T], name: str) -> type[T]:
     except (ImportError, AttributeError) as error:
         raise ConfigError(f"cannot load {name!r}: {error}; write it as package.module:Class") from error
     if not _is_strategy(value, base):
-        raise ConfigError(f"{name!r} is not a {base.__name__}; derive the class from {base.__module__}.{base.__name__}")
+        wanted = f"{base.__module__}.{base.__name__}"
+        raise ConfigError(f"{name!r} is not of the class {base.__name__}; derive it from {wanted}")
     return value
 
 

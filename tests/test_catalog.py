@@ -43,7 +43,9 @@ def test_a_strategy_from_outside_the_tree(tmp_path, monkeypatch):
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert issubclass(catalog.pick(schedule.policies, schedule.Policy, "my_orders:Mine"), BreadthFirst)
-    with pytest.raises(ConfigError, match=r"is not a Policy; derive the class from evercrawl\.schedule\.base\.Policy"):
+    with pytest.raises(
+        ConfigError, match=r"is not of the class Policy; derive it from evercrawl\.schedule\.base\.Policy"
+    ):
         catalog.pick(schedule.policies, schedule.Policy, "my_orders:Not")
     with pytest.raises(ConfigError, match=r"write it as package\.module:Class"):
         catalog.pick(schedule.policies, schedule.Policy, "my_orders:Missing")

@@ -400,7 +400,7 @@ def test_a_memory_of_another_make_is_not_recalled():
     pages = asked(np.arange(40), seen_at)
     before = sure(clocks).exposures(pages, seen_at.max() + DAY)
     memory = Clocks(CYCLE).state()
-    with pytest.raises(ValueError, match="another make"):
+    with pytest.raises(ValueError, match="another format"):
         clocks.restore(memory | {"changes": np.zeros((3, 7), np.float32)})
     with pytest.raises(KeyError):
         clocks.restore({name: rows for name, rows in memory.items() if name != "sites"})

@@ -211,7 +211,7 @@ def test_an_estimator_from_outside_the_tree_can_drive_a_policy_too() -> None:
     policy, pages = Proportional(estimator="evercrawl.change.estimators.naive:Naive"), known(1.0, np.full(1, 0.5))
     policy.learn(told([0], 4.0, [True]))
     assert policy.changes_per_s(pages) == pytest.approx(0.25)
-    with pytest.raises(ConfigError, match="is no Estimator"):
+    with pytest.raises(ConfigError, match="is not of the class Estimator"):
         Proportional(estimator="evercrawl.schedule.policies.cycle:Cycle")
 
 
