@@ -71,6 +71,31 @@ def usage(urls: list[str], now: float) -> Iterable[dict[str, Any]]:
         yield {"at": now - 100.0 * number, "query": f"page {number % 3}", "shown": [one, other], "clicked": [other]}
 
 
+class StillClock:
+    """A clock that always tells the same time, and ends what waits for another one.
+
+    Parameters
+    ----------
+    now
+        What it tells.
+
+    Raises
+    ------
+    RuntimeError
+        It was read ten million times.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._now, self._left = now, 10_000_000
+
+    def __call__(self, *_: object) -> float:
+        """Return the time."""
+        self._left -= 1
+        if self._left < 0:
+            raise RuntimeError("time stands still, and something waits for it to pass")
+        return self._now
+
+
 class Asked:
     """A crawl that is asked while time stands still.
 
@@ -111,8 +136,8 @@ class Asked:
             contextlib.ExitStack() as still,
         ):
             for name in ("time", "monotonic", "perf_counter", "process_time"):
-                still.enter_context(mock.patch.object(time, name, return_value=self.now))
-            still.enter_context(mock.patch.object(time, "clock_gettime", return_value=0.0))
+                still.enter_context(mock.patch.object(time, name, StillClock(self.now)))
+            still.enter_context(mock.patch.object(time, "clock_gettime", StillClock(0.0)))
             try:
                 code: object = evercrawl([*question, "--json", *own])
             except SystemExit as wrong:
