@@ -6,7 +6,7 @@ A partition has the crawl's secret, which no stranger knows.
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
@@ -17,6 +17,8 @@ from evercrawl.store.repair.birth import read_birth
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+_NOTHING: Final = ("lock", "lost+found")
 
 
 def is_part(part: Path, share: Share, secret: str) -> bool:
@@ -43,7 +45,7 @@ def see_part(part: Path, share: Share, secret: str) -> None:
         Something else is there.
     """
     try:
-        if not part.exists() or (part.is_dir() and not any(part.iterdir())):
+        if not part.exists() or (part.is_dir() and all(path.name in _NOTHING for path in part.iterdir())):
             return
         ours = part.is_dir() and (is_part(part, share, secret) or (part / BEGUN).is_file())
     except (OSError, StoreError, ConfigError) as error:

@@ -3,8 +3,9 @@
 Journal and archive only grow, so a copy of their beginnings is an earlier state of the crawl. A record is in the
 archive before the journal refers to it; hence the order: archive, journal, and the archive's last records. Snapshots
 are read before the journal and written after it, so that none is ever ahead of it. A first backup that was interrupted
-is marked, and cannot be opened; a later one can, in the worst case at the state of the one before. A repeated backup
-copies only what changed. Data that can be rebuilt, such as the search index, is left out.
+is marked, and cannot be opened; nor can a later one while it copies everything again, as after a removal. Any other
+later one can, in the worst case at the state of the one before. A repeated backup copies only what changed. Data that
+can be rebuilt, such as the search index, is left out.
 """
 
 from __future__ import annotations
@@ -203,6 +204,11 @@ def _id(originals: CrawlFiles) -> str:
     return ""
 
 
+def _of_forgotten(last: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
+    """Return the files about forgotten data: what else is removed meanwhile is left to the next backup."""
+    return {name: what for name, what in last.items() if name not in (REMOVED, KEEP_PLAN)}
+
+
 class _Copying:
     """One backup in progress."""
 
@@ -220,13 +226,14 @@ class _Copying:
     def run(self, now: float) -> BackupReport:
         """Copy all files that belong to a backup."""
         try:
-            if not self._target.size(BACKUP_FILE):  # there is no backup yet that could be opened
-                self._target.replace(UNFINISHED, [b"evercrawl backup removes this file at its end\n"])
+            if self._anew or not self._target.size(BACKUP_FILE):
+                self._mark()
             for _ in range(_TIMES):
                 before = self._last()
                 self._copy()
-                if self._last() == before:
+                if _of_forgotten(self._last()) == _of_forgotten(before):
                     break
+                self._mark()
                 self._anew, self._files = True, set[str]()
             else:
                 raise StoreError(
@@ -242,6 +249,11 @@ class _Copying:
             return report
         finally:
             self._target.close()
+
+    def _mark(self) -> None:
+        """Mark the target: until the end it is no backup that could be opened."""
+        if not self._target.size(UNFINISHED):
+            self._target.replace(UNFINISHED, [b"evercrawl backup removes this file at its end\n"])
 
     def _copy(self) -> None:
         """Copy all files but the last ones."""
@@ -313,6 +325,7 @@ class _Copying:
             there = size
         tail = min(there, _TAIL)
         if self._source.read(name, there - tail, tail) != self._target.read(name, there - tail, tail):
+            self._mark()
             self._target.truncate(name, 0)  # a crash cut the original, and it has grown since
             there = 0
         while there < size and (data := self._source.read(name, there, min(_PIECE, size - there))):

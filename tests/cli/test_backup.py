@@ -30,6 +30,7 @@ from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.keeping import REMOVED
 from evercrawl.store.partition import UNFINISHED, Partition, is_crawl
 
 
@@ -154,6 +155,31 @@ def test_a_later_backup_that_is_broken_off_opens_and_is_finished_by_the_next(cra
         again.close()
         assert backup(Path(crawled), target, time.time()).events == events(crawled)
         assert not verify(target).wrong
+        if not broken:
+            break
+    assert most > 5
+
+
+def test_a_later_backup_that_copies_everything_again_is_refused_while_it_is_broken_off(crawled, tmp_path, monkeypatch):
+    """After a removal its files are emptied first: opened then, it would be a crawl without events or archive."""
+    source, first = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "first"
+    backup(source, first, time.time())
+    (source / REMOVED).parent.mkdir(exist_ok=True)
+    (source / REMOVED).write_text("{}")
+    for most in range(0, 60, 3):
+        target = Path(shutil.copytree(first, tmp_path / f"t{most}"))
+        broken = broken_off(source, target, most, monkeypatch)
+        if broken and (target / UNFINISHED).exists():
+            with pytest.raises(StoreError, match="a backup that was interrupted"):
+                Partition(target, os.urandom, now=2e9, site=found_site)
+        else:
+            again = Partition(
+                Path(shutil.copytree(target, tmp_path / f"o{most}")), os.urandom, now=2e9, site=found_site
+            )
+            assert again.state.visits
+            again.close()
+        assert backup(source, target, time.time()).events == events(source)
+        assert growing(target) == growing(source)
         if not broken:
             break
     assert most > 5

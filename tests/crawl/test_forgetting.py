@@ -12,12 +12,14 @@ import pytest
 from evercrawl.ask.export.tables import table
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.removing.forgetting import finish, forget
+from evercrawl.crawl.removing.forgetting import finish, forget, targets
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.integrations.scrapy.store import RequestStore
 from evercrawl.library.records import RecordBook
 from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import found_site
+from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.search.index import FOLDER, Index
 from evercrawl.search.query import parse
@@ -31,6 +33,8 @@ from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.journal.frame import Press
 from evercrawl.store.journal.frame import parse as parse_frame
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.partition import Partition
+from evercrawl.types import NO_SLOT
 from tests.helpers.hand_made import SITE, HandMade
 
 CONFIG = Config(delay_s=0.0, allow_net=(NETWORK,))
@@ -309,3 +313,17 @@ def test_what_has_no_room_in_its_frame_is_kept_elsewhere(tmp_path, monkeypatch):
     with pytest.raises(StoreError, match=r"forgotten\.bin"):
         list(Journal.open(disk, writable=False).replay())
     disk.close()
+
+
+def test_pages_that_are_stored_under_the_name_with_the_dot_of_the_root_are_found(tmp_path):
+    partition = Partition(tmp_path, bytes, now=1e9, site=found_site)
+    urls, new = ["http://b.example./x", "http://b.example/y"], list[str]()
+    keys = partition.state.hasher.keys(urls)
+    partition.state.table.intern(keys)
+    hosts = [partition.state.host_number(hostname(url), new) for url in urls]
+    partition.state.admit(Discovery(0, urls, hosts, 0, new, NO_SLOT, 0), 1e9, keys)
+    for word, slots in (("http://b.example./x", [0]), ("http://b.example/x", [0]), ("http://b.example/y", [1])):
+        assert targets(partition, [word]).slots.tolist() == slots
+    for word in ("b.example", "b.example."):
+        assert targets(partition, [word]).slots.tolist() == [0, 1]
+    partition.close()

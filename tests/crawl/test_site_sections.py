@@ -30,3 +30,11 @@ def test_the_dot_of_the_root_changes_no_section():
     sites = Sites((SiteRules("b.example", delay_s=5.0),))
     assert sites.of("www.b.example.") == sites.of("b.example") == sites.of("b.example.")
     assert sites.of("b.example.org.") is None
+
+
+def test_a_seed_with_the_dot_of_the_root_is_a_root_of_the_scope_by_both_names():
+    scope = Scope(Config(scope="hosts"), lambda _: 0)
+    scope.add_root("b.example.")
+    assert scope.holds("b.example")
+    assert scope.holds("b.example.")
+    assert not scope.holds("a.b.example")

@@ -18,9 +18,10 @@ from evercrawl.crawl.visit.access import Access
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.journal.events import LOST_REQUISITE, RequisiteFetched
 from evercrawl.store.partition import Partition
-from evercrawl.store.requisites.book import RequisiteBook, read_book
+from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook, read_book
 
 A = "http://a.example"
 NAMES = {"a.example": ["8.8.0.1"]}
@@ -196,3 +197,27 @@ def test_robots_files_of_hosts_with_pictures_that_are_moved_to_one_host_share_a_
     ran = run(world, [f"{A}/", f"{victim}/"], Limits(seconds=60.0), names=names, **settings)
     moved = {f"{victim}/{i}" for i in range(len(hosts))}
     assert 1 <= sum(asked.url in moved for asked in ran.network.log) <= 12
+
+
+@pytest.mark.parametrize("what", ["views", "damage"])
+def test_a_table_that_cannot_be_trusted_is_not_read(tmp_path, what):
+    path = tmp_path / REQUISITES_FILE
+    if what == "damage":
+        path.write_bytes(b"no database" * 100)
+    else:
+        file = sqlite3.connect(path)
+        file.execute("CREATE VIEW folded AS SELECT 1 AS one")
+        file.execute("CREATE VIEW requisites AS SELECT 1 AS number")
+        file.close()
+    with read_book(tmp_path) as book:
+        assert book is None
+
+
+def test_a_table_of_an_earlier_version_holds_nothing_that_computes():
+    file = sqlite3.connect(":memory:")
+    file.execute("CREATE TABLE folded (one INTEGER PRIMARY KEY CHECK (one = 1), pointer INTEGER)")
+    see_tables(file)
+    file.execute("CREATE TABLE other (one INTEGER PRIMARY KEY CHECK (one = 1))")
+    with pytest.raises(sqlite3.DatabaseError, match="computes"):
+        see_tables(file)
+    file.close()

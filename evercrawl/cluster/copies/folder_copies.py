@@ -12,6 +12,7 @@ from evercrawl.cluster.copies.own_copies import has_copies, may_have_copies
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.keeper.folder import distrust, is_held, made
 from evercrawl.store.keeper.restoring import is_gone
 
@@ -115,9 +116,11 @@ class FolderCopies:
 
     def _see_own(self, above: Path) -> None:
         """See that a folder of copies is of this crawl, or new."""
-        with contextlib.suppress(OSError, StoreError):
+        try:
             if may_have_copies(above, self._birth):
                 return
+        except OSError as error:
+            raise in_words(error, "read", above) from error
         raise ConfigError(f"{above} has something else than second copies of this crawl; give another --keeper-dir")
 
     def _gone_message(self, part: Path, whole: WholeCopy | None, place: Path | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.cluster.birth import is_cluster, read_birth
 from evercrawl.errors import StoreError
-from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.disk import TEMPORARY, RealDisk
 from evercrawl.store.keeper.copy import state_of
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from evercrawl.cluster.birth import ClusterBirth
 
+_OF_DISK: Final = "lost+found"  # in the top folder of many file systems
 _COPY: Final = re.compile(r"part-[0-9]{1,3}(\.lock)?")
 
 
@@ -37,9 +38,10 @@ def may_have_copies(above: Path, birth: ClusterBirth) -> bool:
     """Whether second copies of a crawl may be written in a folder: it has them, or is new, or has but parts of them."""
     if not above.exists() or has_copies(above, birth):
         return True
-    return above.is_dir() and all(
-        _COPY.fullmatch(path.name) and (path.suffix == ".lock" or _is_begun(path, birth)) for path in above.iterdir()
-    )
+    if not above.is_dir():
+        return False
+    paths = [path for path in above.iterdir() if path.name != _OF_DISK and not path.name.endswith(TEMPORARY)]
+    return all(_COPY.fullmatch(path.name) and (path.suffix == ".lock" or _is_begun(path, birth)) for path in paths)
 
 
 def _is_begun(place: Path, birth: ClusterBirth) -> bool:

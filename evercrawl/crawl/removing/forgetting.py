@@ -88,6 +88,17 @@ class Forgot(NamedTuple):
     beyond: tuple[str, ...]
 
 
+def _with_root(url: str) -> str:
+    """Return a URL as directories know it that were made while hosts kept the dot of the DNS root.
+
+    >>> _with_root("http://example.org:8080/a")
+    'http://example.org.:8080/a'
+    """
+    start = url.index("//") + 2
+    end = start + len(hostname(url))
+    return f"{url[:end]}.{url[end:]}"
+
+
 def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
     """Return what some words mean: each is a URL, the name of a host, or a regular expression searched for in URLs.
 
@@ -102,15 +113,17 @@ def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
             url = normalise(word)
             if url is None:
                 raise ConfigError(f"{word!r} is not a URL; name a complete one, a host or an expression")
-            slot = state.find_one(url)
-            unknown += [state.hasher.key(url)] if slot == NO_SLOT else []
-            slots |= {slot} - {NO_SLOT}
+            found = {state.find_one(url), state.find_one(_with_root(url))} - {NO_SLOT}
+            unknown += [] if found else [state.hasher.key(url)]
+            slots |= found
         elif _HOST.fullmatch(word):
             host = hostname(normalise(f"http://{word}/") or f"http://{word}/")
             hosts.append(host)
-            number = state.hosts.find(host)
-            if number is not None:
-                slots |= set(np.flatnonzero(state.known.columns().host == number).tolist())
+            for name in (host, f"{host}."):
+                number = state.hosts.find(name)
+                if number is not None:
+                    slots |= set(np.flatnonzero(state.known.columns().host == number).tolist())
+                    hosts += [name] if name not in hosts else []
         else:
             found = set(_matching(partition, word))
             if not found:

@@ -67,6 +67,7 @@ class Scope:
 
     def add_root(self, host: str) -> None:
         """Add the host of a seed (and, with scope "domains", its registrable domain)."""
+        host = host.removesuffix(".")  # as links to it are read
         if host not in self._roots:
             self._roots.add(host)
             self._domains.add(site(host))
@@ -164,7 +165,8 @@ class Scope:
     def _inside(self, host: str) -> bool:
         rules = self._sites.of(host) if self._scoped else None
         kind = rules.scope if rules is not None and rules.scope else self._kind
-        return kind == "any" or (site(host) in self._domains if kind == "domains" else host in self._roots)
+        name = host.removesuffix(".")  # as a directory may know it that was made before
+        return kind == "any" or (site(name) in self._domains if kind == "domains" else name in self._roots)
 
     def bars(self, url: str) -> bool:
         """Return whether a URL is out of scope by its host or text alone, at any depth."""

@@ -55,7 +55,7 @@ def of_another(directory: Path) -> str:
         return ""  # nothing can be written there anyway, and the attempt will say why
     return (
         f"the crawl in {directory} belongs to {user_name(owner)}, who could not use files that root writes there; "
-        f"run this {run_as(owner)}"
+        f"run this {run_as(owner)}; if the crawl is to be root's from now on: chown -R root {directory}"
     )
 
 

@@ -340,11 +340,15 @@ def read_book(directory: Path) -> Generator[RequisiteBook | None]:
     """Open a crawl's requisites for reading; yield None if there are none, or they cannot be read."""
     path, file = directory / REQUISITES_FILE, None
     way = "ro" if path.with_name(f"{path.name}-wal").exists() else "ro&immutable=1"  # create no files beside it
-    with contextlib.suppress(sqlite3.Error):
+    try:
         if path.is_file():
             file = sqlite3.connect(f"{path.absolute().as_uri()}?mode={way}", uri=True, isolation_level=None)
             see_tables(file)
             file.execute("SELECT one FROM folded").fetchall()
+    except sqlite3.Error:
+        if file is not None:
+            file.close()
+        file = None
     if file is None:
         yield None
         return
