@@ -437,7 +437,8 @@ class Coordinator:
         if part.attending is not None:
             await asyncio.wait([part.attending], timeout=END_S)
             if part.process is not None:
-                part.process.kill()
+                with contextlib.suppress(Exception):  # its machine may be gone
+                    part.process.kill()
             await asyncio.wait([part.attending])
 
     async def resume(self, number: int) -> None:

@@ -59,6 +59,10 @@ class PartHolder(Protocol):
         ...
 
 
+class UnplacedError(StoreError):
+    """It is unknown where a partition is, so it must not be started anywhere."""
+
+
 class PartMove(msgspec.Struct, frozen=True):
     """An order to move a partition or to empty a machine, and its result.
 
@@ -349,7 +353,8 @@ class PartMoves:
             except Exception as error:  # unforeseen errors too: the caller gets an answer, and the crawl continues
                 known = isinstance(error, (EvercrawlError, OSError))
                 why = str(error) if known else f"{type(error).__name__}: {error}"
-                there = move.number >= 0 and is_there(self._directory, move.number, placed.goal)
+                there = move.number >= 0 and not isinstance(error, UnplacedError)
+                there = there and is_there(self._directory, move.number, placed.goal)
                 moved = msgspec.structs.replace(placed, done=True, error="" if there else why)
             if move.id:
                 self._write_down(moved)
@@ -382,13 +387,17 @@ class PartMoves:
                 self._see()
                 if written < LAG_BYTES:
                     break
-            began = time.monotonic()
-            await self._holds.rest(move.number)
+            began, placed = time.monotonic(), True
             try:
+                await self._holds.rest(move.number)
                 rest, trouble = await self._transfer.finish(move, self._see)
+            except UnplacedError:
+                placed = False
+                raise
             finally:
                 await self._transfer.end()
-                await self._holds.resume(move.number)
+                if placed:
+                    await self._holds.resume(move.number)
         finally:
             await self._transfer.end()
         if trouble:

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,7 +19,7 @@ from evercrawl.cluster.birth import ClusterBirth, WholeCopy, next_life, read_bir
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.copies.restoring_part import settle_lost
-from evercrawl.cluster.hauling import haul_process, lending, machine_orders, node_moves, remote_files
+from evercrawl.cluster.hauling import haul_main, haul_process, lending, machine_orders, node_moves, remote_files
 from evercrawl.cluster.hauling.haul_process import HaulProcess
 from evercrawl.cluster.hauling.lending import Lending, set_aside
 from evercrawl.cluster.hauling.machine_orders import OnDisk, drain, emptied, move_to, on_disk
@@ -346,6 +347,154 @@ def test_a_machine_that_is_lost_at_any_instant_leaves_one_owner_and_loses_nothin
     assert visits(tmp_path / "c" / "part-0") == holds.made
 
 
+def test_a_partition_begins_where_the_file_says_even_if_writing_it_reports_an_error(wide, tmp_path, monkeypatch):
+    directory, machines = wide
+    disks, holds, said, write = ids(machines), Crawling(machines), list[str](), node_moves.write_birth
+
+    def written(place: Path, birth: ClusterBirth) -> None:
+        write(place, birth)  # the file is renamed, and its directory cannot be synced
+        monkeypatch.setattr(node_moves, "write_birth", write)
+        raise StoreError("Input/output error")
+
+    async def run() -> None:
+        moves, _ = moves_of(directory, machines, holds, said)
+        holds.begin()
+        monkeypatch.setattr(node_moves, "write_birth", written)
+        order(directory, 0, "c")
+        assert (await over(moves, directory)).error == ""
+        assert read_birth(directory).places[0] == machines.birth.places[0] == disks["c"]
+        await settled(moves, directory)
+        await moves.close()
+
+    asyncio.run(run())
+    assert holds.order == ["begun on a", "ended", "begun on c"]
+    assert visits(tmp_path / "c" / "part-0") == holds.made
+
+
+def test_a_partition_of_which_nobody_can_say_where_it_is_is_not_begun_anywhere(wide, monkeypatch):
+    directory, machines = wide
+    holds, said, write = Crawling(machines), list[str](), node_moves.write_birth
+
+    def written(place: Path, birth: ClusterBirth) -> None:
+        write(place, birth)
+        (directory / "cluster.json").write_bytes(b"{")
+        raise StoreError("Input/output error")
+
+    async def run() -> None:
+        moves, _ = moves_of(directory, machines, holds, said)
+        holds.begin()
+        monkeypatch.setattr(node_moves, "write_birth", written)
+        order(directory, 0, "c")
+        why = (await over(moves, directory)).error
+        assert "cluster.json cannot be read" in why
+        assert "partition 0 stays stopped, because its place is unknown. Start the crawl again" in why
+        moves.stop()
+        await moves.close()
+
+    asyncio.run(run())
+    assert holds.order == ["begun on a", "ended"]
+
+
+def test_an_old_directory_stays_where_the_file_and_the_coordinator_differ(wide, tmp_path):
+    directory, machines = wide
+    disks, said = ids(machines), list[str]()
+    now = msgspec.structs.replace(read_birth(directory), places=[disks["c"], disks["b"]], vacated={0: {disks["a"]: 8}})
+    write_birth(directory, now)  # while the coordinator believes that it is on a
+
+    async def run() -> None:
+        _, transfer = moves_of(directory, machines, Crawling(machines), said)
+        work = transfer.turn(Crawling(machines), lambda: None)
+        assert asyncio.iscoroutine(work)
+        await work
+
+    asyncio.run(run())
+    assert read_birth(directory).vacated == now.vacated
+    assert (tmp_path / "a" / "part-0" / "crawl.json").is_file()
+    assert "cluster.json does not say that the partition is on the disk" in said[0]
+
+
+def test_a_partition_goes_on_after_its_process_could_not_be_ended(wide):
+    directory, machines = wide
+    holds, said, resumed = Crawling(machines), list[str](), list[int]()
+
+    async def rest(number: int) -> None:
+        raise OSError("no such process")
+
+    async def resume(number: int) -> None:
+        resumed.append(number)
+
+    async def run() -> None:
+        moves, _ = moves_of(directory, machines, holds, said)
+        holds.rest, holds.resume = rest, resume
+        order(directory, 0, "c")
+        assert "no such process" in (await over(moves, directory)).error
+        await moves.close()
+
+    asyncio.run(run())
+    assert resumed == [0]
+
+
+def test_a_coordinator_moves_a_partition_whose_process_ends_while_it_is_killed(wide, monkeypatch):
+    directory, machines = wide
+    monkeypatch.setattr(coordinator, "TURN_S", 0.02)
+    monkeypatch.setattr(coordinator, "END_S", 0.1)
+    monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
+
+    async def run() -> None:
+        stop = asyncio.Event()
+        moves = NodeMoves(directory, machines.birth, machines, next_life, print)
+        one = Coordinator(
+            directory, machines.birth, Config(), (), Limits(), lambda _: None, machines,
+            NodeCopies(directory, machines.birth, machines, print), moves,
+        )  # fmt: skip
+        running = asyncio.ensure_future(one.run(stop))
+        await seen(lambda: len(machines.processes) == 2 and all(each.heard for each in machines.processes))
+        mine = next(each for each in machines.processes if each.number == 0)
+
+        def kill() -> None:
+            mine.killed.set()
+            raise RuntimeError("its actor is gone")
+
+        mine.kill = kill
+        order(directory, 0, "c")
+        await seen(lambda: len(machines.processes) == 3 and not read_birth(directory).vacated)
+        stop.set()
+        await running
+
+    asyncio.run(run())
+    assert read_birth(directory).places[0] == ids(machines)["c"]
+
+
+def test_a_machine_without_room_for_a_partition_is_refused_before_anything_is_written(wide, tmp_path, monkeypatch):
+    directory, machines = wide
+    holds, said, free = Crawling(machines), list[str](), haul_main.SPARE_BYTES + (1 << 20)
+    whole = type(shutil.disk_usage(tmp_path))
+    fill(tmp_path / "a" / "part-0")
+    (tmp_path / "a" / "part-0" / "derived" / "links.bin").write_bytes(os.urandom(1 << 20))
+    monkeypatch.setattr(haul_main.shutil, "disk_usage", lambda place: whole(1 << 40, 0, free))
+
+    async def run() -> None:
+        nonlocal free
+        moves, _ = moves_of(directory, machines, holds, said)
+        holds.begin()
+        order(directory, 0, "c")
+        why = (await over(moves, directory)).error
+        assert f"the disk of {tmp_path / 'c' / 'part-0'} has no room: {free} bytes are free, and " in why
+        assert holds.order == ["begun on a"]
+        assert not (tmp_path / "c" / "part-0").exists()
+        free += 8 << 20
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setattr(NodeMoves, "finish", None)
+            order(directory, 0, "c")
+            assert (await over(moves, directory)).error
+        free = haul_main.SPARE_BYTES + (1 << 20)  # for what the interrupted copy lacks
+        order(directory, 0, "c")
+        assert (await over(moves, directory)).error == ""
+        await moves.close()
+
+    asyncio.run(run())
+
+
 def test_an_order_that_cannot_be_carried_out_is_refused_and_nothing_is_written(wide, tmp_path):
     directory, machines = wide
     disks, holds, said = ids(machines), Crawling(machines), list[str]()
@@ -504,6 +653,30 @@ def test_what_cannot_leave_a_drained_disk_does_not_hold_up_the_rest_and_tries_ot
     for number in (0, 1):
         goals = {move.goal for move in tried if isinstance(move, PartMove) and move.number == number}
         assert goals == {disks["b"], disks["c"]}
+
+
+def test_a_partition_that_has_left_a_drained_disk_gets_the_best_goal_again(wide):
+    directory, machines = wide
+    disks, holds, said = ids(machines), Crawling(machines), list[str]()
+    write_birth(directory, msgspec.structs.replace(read_birth(directory), keepers={0: disks["b"]}))
+    goals = list[str]()
+
+    async def run() -> None:
+        moves, transfer = moves_of(directory, machines, holds, said)
+        holds.begin()
+        for name, drained in (("c", "a"), ("a", "c")):
+            machines.birth.drained[:] = [disks[drained]]
+            move = transfer.turn(holds, lambda: None)
+            assert isinstance(move, PartMove)
+            goals.append(move.goal)
+            machines.birth.drained.clear()
+            order(directory, 0, name)
+            assert (await over(moves, directory)).error == ""
+            await settled(moves, directory)
+        await moves.close()
+
+    asyncio.run(run())
+    assert goals == [disks["c"], disks["a"]], "not its keeper"
 
 
 def test_an_old_directory_is_not_set_aside_where_it_is_the_partition_again(wide, tmp_path):

@@ -1,30 +1,32 @@
 """The process on a machine from or to which a partition moves; it executes the coordinator's orders.
 
-lend: serve the files of a partition. lock: exclude other processes from them. prepare: create the directory to which
-a partition moves, or continue with it. copy: update that directory. finish: remove the mark of an unfinished copy.
-leave: set an old directory aside.
+lend: serve the files of a partition; the answer is their size. lock: exclude other processes from them. prepare: create
+the directory to which a partition moves, or continue with it, if the disk has room. copy: update that directory.
+finish: remove the mark of an unfinished copy. leave: set an old directory aside.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.cluster.birth import part_directory
-from evercrawl.cluster.hauling.lending import Lending, move_away, set_aside
+from evercrawl.cluster.hauling.lending import Lending, move_away, set_aside, taken
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.transfer import bring_part
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame, HaulAsked, HaulDone, StopAsked, packed, read_frame
 from evercrawl.decoding import json_of
-from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.errors import EvercrawlError, NoRoomError, StoreError
 from evercrawl.store.backup import BACKUP_FILE, MOVING
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.keeper.folder import made
+from evercrawl.store.keeper.restoring import SPARE_BYTES
 
 if TYPE_CHECKING:
     import socket
@@ -115,10 +117,12 @@ class _Hauling:
         if asked.what == "lend":
             self.close()
             self._lending = Lending(self._root, asked.number)
-        elif asked.what == "lock" and self._lending is not None:
+            return self._lending.size()
+        if asked.what == "lock" and self._lending is not None:
             self._lending.lock()
         elif asked.what == "prepare":
-            _prepare(goal, asked.words, int(asked.words[-1]))
+            *mark, life, size = asked.words
+            _prepare(goal, mark, int(life), int(size))
         elif asked.what == "copy":
             return bring_part(self._files, asked.words[0], goal, lambda: None)
         elif asked.what == "finish":
@@ -135,13 +139,17 @@ class _Hauling:
             self._lending.close()
 
 
-def _prepare(goal: Path, words: list[str], life: int) -> None:
+def _prepare(goal: Path, mark: list[str], life: int, size: int) -> None:
     """Create the directory to which a partition moves; an interrupted copy of the same partition is continued.
 
     By `cluster.json` the partition is not here, so any other directory in its place is outdated and is moved away.
+    Nothing is written if the disk has no room for the `size` bytes of the partition.
     """
-    mark = words[:-1]
-    if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != mark:
+    begun = goal.is_dir() and _marker(goal) == mark
+    needed = max(size - taken(goal), 0) if begun else size
+    if (free := shutil.disk_usage(goal if begun else goal.parent).free) < needed + SPARE_BYTES:
+        raise NoRoomError(f"the disk of {goal} has no room: {free} bytes are free, and {needed} are needed")
+    if not begun and goal.is_dir() and any(goal.iterdir()):
         move_away(goal, life)
     made(goal)
     with contextlib.closing(RealDisk(goal)) as disk:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -19,8 +21,6 @@ from evercrawl.store.disk.plain import place_of
 from evercrawl.store.keeper.restoring import is_gone, line_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from evercrawl.cluster.wire import FilesAsked
 
 LOCKED_S: Final = 20.0
@@ -28,6 +28,8 @@ LOCKED_S: Final = 20.0
 MOST_BYTES: Final = 8 << 20
 _PURPOSE: Final = "evercrawl move"
 LOOK_S: Final = 0.05
+BLOCK_BYTES: Final = 512
+"""The unit of `st_blocks`."""
 
 
 class Lending:
@@ -51,6 +53,10 @@ class Lending:
         self._files = FilesHere(self._directory)
         self._lock: Lock | None = None
         self._databases = dict[str, bytes]()
+
+    def size(self) -> int:
+        """Return how many bytes of its disk the partition takes."""
+        return taken(self._directory)
 
     def lock(self) -> None:
         """Lock the directory, once its own process has ended, for the life of this process.
@@ -117,6 +123,16 @@ class Lending:
         self._files.close()
         if self._lock is not None:
             self._lock.release()
+
+
+def taken(directory: Path) -> int:
+    """Return how many bytes of its disk a directory takes; files may appear and vanish meanwhile."""
+    found = 0
+    for above, _, names in os.walk(directory):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):
+                found += (Path(above) / name).lstat().st_blocks * BLOCK_BYTES
+    return found
 
 
 def set_aside(root: Path, number: int, goal: str, life: int) -> None:

@@ -13,7 +13,7 @@ import msgspec
 
 from evercrawl.cluster.birth import read_birth, write_birth
 from evercrawl.cluster.hauling.haul_process import HaulProcess
-from evercrawl.cluster.moving import DRAIN, LIFT, PartMove
+from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, UnplacedError
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
 from evercrawl.errors import ConfigError, StoreError
 
@@ -181,9 +181,9 @@ class NodeMoves:
         lends.hear = lambda frame: isinstance(frame, FilesTold) and takes.write(frame)
         await lends.join(see)
         await takes.join(see)
-        await lends.do("lend", move.number, [], see)
+        size = await lends.do("lend", move.number, [], see)
         mark = [birth.id, str(move.number), move.source, str(birth.lines.get(move.number, 0))]
-        await takes.do("prepare", move.number, [*mark, str(birth.lives)], see)
+        await takes.do("prepare", move.number, [*mark, str(birth.lives), str(size)], see)
 
     def _process(self, disk: str) -> HaulProcess:
         if disk not in self._launcher.disks():
@@ -214,15 +214,27 @@ class NodeMoves:
         places = [move.goal if number == move.number else place for number, place in enumerate(birth.places)]
         old = {disk: life for disk, life in birth.vacated.get(move.number, {}).items() if disk != move.goal}
         vacated = {**birth.vacated, move.number: {**old, move.source: birth.lives}}
-        write_birth(self._directory, msgspec.structs.replace(birth, places=places, vacated=vacated))
-        self._birth.places[move.number] = move.goal
+        try:
+            write_birth(self._directory, msgspec.structs.replace(birth, places=places, vacated=vacated))
+        finally:  # the file may be the new one even if an error is reported, such as by the sync of its directory
+            try:
+                self._birth.places[move.number] = read_birth(self._directory).places[move.number]
+            except StoreError as error:
+                raise UnplacedError(
+                    f"{error}; partition {move.number} stays stopped, because its place is unknown. Start the crawl "
+                    "again"
+                ) from error
+        self._tries.pop(move.number, None)  # so that its next move gets the best goal
 
     async def _leave(self, number: int, disk: str, life: int, see: Callable[[], None]) -> None:
         """Have the old directory of a partition set aside."""
         try:
-            if self._birth.places[number] != disk:
+            place = self._birth.places[number]
+            if read_birth(self._directory).places[number] != place:
+                raise StoreError(f"cluster.json does not say that the partition is on the disk {place}")
+            if place != disk:
                 process = self._process(disk)
-                goal = f"the disk {self._birth.places[number]}"
+                goal = f"the disk {place}"
                 await process.join(see)
                 await process.do("leave", number, [goal, str(life)], see)
             birth = read_birth(self._directory)
