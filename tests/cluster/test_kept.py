@@ -33,9 +33,12 @@ def test_a_partition_and_then_all_of_them_are_lost_and_nothing_that_counted_is(s
         assert crawl.poll() is None, crawl.communicate()
         time.sleep(0.05)
     assert sorted(read_birth(served.directory).copies) == sorted(read_birth(served.directory).begun) == [0, 1]
-    for child in served.processes():
+    children = served.processes()
+    for child in children:  # first, so that no other process begins before the directory is gone
+        os.kill(child, signal.SIGSTOP)
+    (served.directory / "part-1").rename(served.folder / "lost")
+    for child in children:
         os.kill(child, signal.SIGKILL)
-    (served.directory / "part-1").rename(served.folder / "lost")  # at once: another process may begin meanwhile
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     assert "part-1 was missing and was restored from its second copy" in out + err
