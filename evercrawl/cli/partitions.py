@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, where
 from evercrawl.cli.show import live
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from evercrawl.cli.show.lines import Watcher
     from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.progress import Summary
+
+_SETTINGS_LOST: Final = (
+    "{} is missing, though partitions of the crawl were begun; copy it back from a backup, or write one with the "
+    "settings and rules that are to hold (it may be empty)"
+)
 
 
 def asked(args: argparse.Namespace, directory: Path, config: Config, seeded: bool) -> int | None:
@@ -111,12 +116,15 @@ def crawl(
             ray = stack.enter_context(connected(cluster))
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
-        from evercrawl.cluster.birth import born, next_life
+        from evercrawl.cluster.birth import born, next_life, part_directories
         from evercrawl.cluster.coordinator import crawl_parted
         from evercrawl.config import save
+        from evercrawl.store.partition import is_crawl
 
         birth = born(directory, parts)
         if not (directory / FILE_NAME).is_file():
+            if birth.begun or any(map(is_crawl, part_directories(directory))):
+                raise ConfigError(_SETTINGS_LOST.format(directory / FILE_NAME))
             save(config, directory)
         from evercrawl.cluster.copies.folder_copies import on_one_device
 

@@ -18,6 +18,7 @@ from evercrawl.cli.main import main
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.config import load
 from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import site_rules
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 
@@ -269,3 +270,14 @@ def test_another_suffix_list_is_refused_and_nothing_is_written(tmp_path, capsys)
     assert main(["crawl", "--dir", str(tmp_path)]) == 2
     assert "install the version of publicsuffixlist that the crawl began with" in capsys.readouterr().err
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_a_crawl_in_partitions_does_not_go_on_once_its_settings_are_lost(tmp_path, capsys):
+    """Excluded pages would be requested again, and nobody would notice."""
+    write_birth(tmp_path, ClusterBirth(1, "crawl", 2, "00" * 16, site_rules()))
+    part = part_directories(tmp_path)[1]
+    part.mkdir()
+    (part / "crawl.json").write_text("{}")
+    assert main(["crawl", "--dir", str(tmp_path), "--quiet", "--seconds", "0"]) == 2
+    assert f"{tmp_path / 'crawl.toml'} is missing" in capsys.readouterr().err
+    assert not (tmp_path / "crawl.toml").exists()
