@@ -233,7 +233,9 @@ class Drill:
         """Have a partition move to the other machine, or a machine emptied, while the crawl runs."""
         if kind == "drain" and self.keeping and not self.machines.processes(number=THIRD):
             self.machines.start(THIRD)  # partitions and their second copies need two machines besides
-            time.sleep(8)
+            until = time.monotonic() + MADE_S
+            while not list(self.folder.glob(f"disk-{THIRD}/*/disk-id")) and time.monotonic() < until:
+                time.sleep(0.1)
         asked, began = sum(self.web.server.asked.values()), time.monotonic()
         disks = {file.read_text(): file.parent for file in self.folder.glob("disk-*/*/disk-id")}
         places = read_birth(self.directory).places
@@ -264,22 +266,24 @@ class Drill:
         command = [sys.executable, "-m", "evercrawl", "move", str(number), goal, "--dir", str(self.directory)]
         moving = subprocess.Popen(command, env=self.machines.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(after_s)
+        hit = 1
         if what == "crawl" and self.crawl is not None:
             self.crawl.kill()
             self.crawl.wait()
             self.begin(delay="0.3")
         elif what == "raylet/raylet":
-            self.machines.kill(what, number=self.last)
+            hit = self.machines.kill(what, number=self.last)
             time.sleep(2)
             self.machines.start(self.last)
         else:
-            self.machines.kill(what, most=1)
+            hit = self.machines.kill(what, most=1)
         moving.communicate()
         again_s = self.made(sum(self.web.server.asked.values()))
         place = read_birth(self.directory).places[number]
+        assert place in (goal, before), "it is on one of the two"
         return {
-            "kind": "broken", "killed": what, "after_s": after_s, "moved": place == goal, "stayed": place == before,
-            "again_s": again_s,
+            "kind": "broken", "killed": what, "hit": hit, "after_s": after_s, "moved": place == goal,
+            "stayed": place == before, "again_s": again_s,
         }  # fmt: skip
 
     def verb(self, *words: str) -> dict[str, object]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from evercrawl.progress import Summary
 
 _SETTINGS_LOST: Final = (
-    "{} is missing, though partitions of the crawl were begun; copy it back from a backup, or write one with the "
-    "settings and rules that are to hold (it may be empty)"
+    "{} is missing, though partitions of the crawl were started; copy it back from a backup, or write a new one with "
+    "the settings and rules that should apply (empty for none)"
 )
 
 

@@ -52,6 +52,7 @@ def see_part(part: Path, share: Share, secret: str) -> None:
         raise StoreError(f"{part}, where partition {share.number} is said to be, cannot be read: {error}") from error
     if not ours:
         raise StoreError(
-            f"{PARTED} says that partition {share.number} is in {part}, and that is not of this crawl; nothing there "
-            f"was read or changed. If it is yours, restore {part} from a copy; otherwise correct {PARTED}"
+            f"{PARTED} says that partition {share.number} is in {part}, but what is there is not of this crawl; "
+            "nothing there was read or changed. "
+            f"If the path is right, restore {part} from a copy; otherwise correct {PARTED}"
         )

@@ -54,7 +54,7 @@ def check_goal(directory: Path, number: int, goal: Path) -> None:
     if not goal.parent.is_dir():
         raise ConfigError(f"{goal.parent} is not there; make it first")
     _see_apart(directory, number, goal.resolve())
-    if goal.is_dir() and any(goal.iterdir()) and _marker(goal) != _mark(directory, number):
+    if goal.is_dir() and any(goal.iterdir()) and marker(goal) != _mark(directory, number):
         raise ConfigError(f"{goal} is not empty; name a new or an empty directory")
 
 
@@ -85,7 +85,8 @@ def _mark(directory: Path, number: int) -> list[str]:
     return [read_birth(directory).id, str(number), str(part_directories(directory)[number].resolve())]
 
 
-def _marker(goal: Path) -> list[str] | None:
+def marker(goal: Path) -> list[str] | None:
+    """Return which partition is being copied to a directory; None if none is."""
     try:
         return json_of(read_small(goal / MOVING), list[str])
     except (OSError, msgspec.MsgspecError, UnicodeDecodeError):
@@ -95,8 +96,13 @@ def _marker(goal: Path) -> list[str] | None:
 def prepare(directory: Path, number: int, goal: Path) -> None:
     """Create the goal, with a marker."""
     goal.mkdir(exist_ok=True)
+    mark_begun(goal, _mark(directory, number))
+
+
+def mark_begun(goal: Path, mark: list[str]) -> None:
+    """Write which partition is being copied to a directory."""
     with contextlib.closing(RealDisk(goal)) as disk:
-        disk.replace(MOVING, [msgspec.json.encode(_mark(directory, number))])
+        disk.replace(MOVING, [msgspec.json.encode(mark)])
 
 
 def copy_part(source: Path, goal: Path, see: Callable[[], None]) -> int:

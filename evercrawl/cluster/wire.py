@@ -1,4 +1,4 @@
-"""Frames between the coordinator and the processes of partitions: a length, and a msgpack message."""
+"""Frames between the coordinator and its processes (of partitions, second copies and moves): a length, a message."""
 
 from __future__ import annotations
 
@@ -10,6 +10,12 @@ import msgspec
 MOST_BYTES = 1 << 28
 PENDING_BYTES = 1 << 26
 """While more than this is unread at the other end, frames that will be repeated anyway are not written."""
+JOINED_S = 120.0
+"""Maximum time for a started process of second copies or of a move to join."""
+ALIVE_S = 2.0
+"""Interval at which such a process reports that it is still working."""
+SILENT_S = 60.0
+"""A process that is silent this long after a question is given up."""
 
 
 class Mailed(msgspec.Struct, array_like=True, frozen=True, tag="mail"):

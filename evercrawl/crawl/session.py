@@ -407,19 +407,19 @@ def _save(config: Config, directory: Path) -> None:
 
 
 def _see_rules(state: State, config: Config, directory: Path) -> None:
-    """See that a crawl whose settings file is gone does not go on without the rules that it had.
+    """Check that a crawl whose settings file is missing does not continue without the rules that it had.
 
     Raises
     ------
     ConfigError
-        It had rules, which the journal has too, that are not among this run's settings.
+        The journal has rules that are not among this run's settings.
     """
     now = Scope(config, lambda _: 0).rules()
     missing = [rule for rule in state.steered.bounds if rule not in now]
     if missing:
         raise ConfigError(
             f"{directory / FILE_NAME} is missing, and the crawl had these rules:\n  " + "\n  ".join(missing) + "\n"
-            "copy the file back from a backup, or write one with the rules that are to hold (it may be empty)"
+            "copy the file back from a backup, or write a new one with the rules that should apply (empty for none)"
         )
 
 

@@ -36,7 +36,7 @@ BURST: Final = 200.0
 _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
-"""Paths that tell of the crawl; what browsers load to show it holds nothing of it, and asks these with the token."""
+"""Paths that return data of the crawl. The pages for browsers contain none, and request these with the token."""
 _FORWARDED: Final = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
 """What a proxy adds: whoever is behind one on this machine need not be here."""
 _PROXY_VERSION: Final = "1.0"
@@ -97,9 +97,9 @@ def _created(directory: Path) -> str:
 
 
 def _place(file: Path, token: str) -> bytes:
-    """Return what only a file that was made here has: its number on the disk, and the instant of its last change.
+    """Return a digest of the token, its file's inode number, and the time of the file's last change.
 
-    No copy has these, and whoever sends one does not know what they will be.
+    A copy of the file has another inode number and time, which whoever sends the copy cannot know in advance.
     """
     about = file.lstat()
     return hashlib.sha256(f"{token} {about.st_ino} {about.st_ctime_ns}".encode()).hexdigest().encode()

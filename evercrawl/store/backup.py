@@ -130,11 +130,20 @@ class CrawlFilesHere(RealDisk):
 
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a database; its loss costs a few requests."""
-        with contextlib.suppress(sqlite3.Error):
-            begun = sqlite3.connect(f"{place_of(self.directory, name).absolute().as_uri()}?mode=ro", uri=True)
-            made = sqlite3.connect(goal)
-            with contextlib.closing(begun), contextlib.closing(made):
-                begun.backup(made)
+        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(goal)) as made:
+            self.copy_into(name, made)
+
+    def copy_into(self, name: str, made: sqlite3.Connection) -> None:
+        """Copy a database into another one that is open, in the state of one instant.
+
+        Raises
+        ------
+        sqlite3.Error
+            It cannot be read.
+        """
+        place = place_of(self.directory, name).absolute()
+        with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as begun:
+            begun.backup(made)
 
 
 def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, done, total: None) -> BackupReport:

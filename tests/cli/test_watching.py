@@ -8,6 +8,7 @@ import io
 import json
 import os
 import signal
+import socket
 import stat
 import sys
 import threading
@@ -21,6 +22,7 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.cli.show.lines import Watcher
 from evercrawl.cli.watching import hook as hooks
+from evercrawl.cli.watching import rotating
 from evercrawl.cli.watching.alerts import Alerts
 from evercrawl.cli.watching.hook import AlertHook
 from evercrawl.cli.watching.rotating import KEPT, RotatingFile
@@ -177,9 +179,25 @@ def test_a_log_that_cannot_be_written_is_refused_and_one_that_cannot_go_on_ends_
     asked = ["crawl", "http://a.example/", "--dir", str(tmp_path / "crawl"), "--seconds", "0", "--quiet"]
     assert main([*asked, "--log", str(tmp_path / "no" / "a.log")]) == 2
     assert "name another file" in capsys.readouterr().err
-    file = RotatingFile(Path("/dev/full"), 1000)
+    said = list[str]()
+    file = RotatingFile(Path("/dev/full"), 1000, said.append)
     file.write("line")
-    assert file.dropped == 1
+    file.write("line")
+    assert file.dropped == 2
+    assert said == ["the log /dev/full loses lines: No space left on device"]
+
+
+def test_a_line_of_which_a_part_was_written_spoils_no_other(tmp_path, monkeypatch):
+    said, write = list[str](), os.write
+    file = RotatingFile(tmp_path / "a.log", 1000, said.append)
+    monkeypatch.setattr(rotating.os, "write", lambda fd, data: write(fd, data[:4]))
+    file.write('{"a": 1}')
+    monkeypatch.undo()
+    file.write('{"b": 2}')
+    file.write('{"c": 3}')
+    assert file.path.read_text().splitlines() == ['{"a"', '{"b": 2}', '{"c": 3}']
+    assert (file.dropped, len(said)) == (1, 1)
+    file.close()
 
 
 class Closed(io.StringIO):
@@ -361,6 +379,27 @@ def test_what_a_hook_answers_is_told_without_its_secret(received, tmp_path, monk
     gone("{}")
     gone.close()
     assert failed[-1] == "the alert command cannot be run: No such file or directory"
+
+
+def test_a_url_that_answers_no_http_ends_no_alerts():
+    failed, served = list[str](), socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        for _ in range(2):
+            connection, _ = served.accept()
+            with connection:
+                connection.recv(1 << 16)
+                connection.sendall(b"garbage\r\n\r\n")
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    hook = AlertHook("", f"http://127.0.0.1:{served.getsockname()[1]}/", failed.append)
+    hook('{"kind": "a"}')
+    hook('{"kind": "b"}')
+    thread.join(20.0)
+    hook.close()
+    served.close()
+    assert failed == ["the alert URL cannot be reached: BadStatusLine"] * 2
 
 
 def hanging(folder: Path) -> tuple[str, Path]:

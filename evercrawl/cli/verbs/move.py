@@ -21,10 +21,10 @@ _MORE = (
     "`evercrawl move 5 10.0.0.7 --dir wide`."
 )
 _DRAIN: Final = (
-    "Moves all partitions and second copies that a machine of a cluster has to other machines, one after the other, "
-    "while the crawl runs, and says when the machine can be taken away. Until --lift it gets nothing new. If this is "
-    "interrupted, the crawl continues with it, and with a restart too. Examples: `evercrawl drain 10.0.0.7 --dir "
-    "wide`, `evercrawl drain 10.0.0.7 --lift --dir wide`."
+    "Empties a machine of a cluster: moves its partitions and second copies to other machines, one after the other, "
+    "while the crawl runs, and says when the machine can be taken away. Until --lift the machine gets nothing new. "
+    "If the command is interrupted, the crawl goes on emptying the machine, also after a restart. Examples: "
+    "`evercrawl drain 10.0.0.7 --dir wide`, `evercrawl drain 10.0.0.7 --lift --dir wide`."
 )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import http.client
 import os
 import shlex
 import signal
@@ -88,7 +89,7 @@ class AlertHook:
             self._closed = True
             self._changed.notify()
         self._thread.join(LAST_S / 2)
-        if not self._thread.is_alive():
+        if not self._thread.is_alive() and not self._lines:
             return
         self._cut.set()
         with self._changed:
@@ -166,7 +167,7 @@ class AlertHook:
                 return ""
         except urllib.error.HTTPError as error:
             return f"the alert URL answered with status {error.code}"
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, http.client.HTTPException) as error:
             why = getattr(error, "reason", error)
             return f"the alert URL cannot be reached: {type(why).__name__}"
 

@@ -17,16 +17,16 @@ KEPT: Final = 5
 class RotatingFile:
     r"""Lines, appended to a file; at `most_bytes` it becomes NAME.1, which becomes NAME.2, and so on to `KEPT`.
 
-    If the disk refuses a line, only that line is lost; `dropped` counts these. If the file cannot be renamed, lines are
-    appended to it beyond `most_bytes`, and the next attempt is made after as many bytes again. Devices and pipes are
-    never renamed.
+    If the disk refuses a line, or a part of it, only that line is lost; `dropped` counts these. If the file cannot be
+    renamed, lines are appended to it beyond `most_bytes`, and the next attempt is made after as many bytes again.
+    Devices and pipes are never renamed.
 
     Parameters
     ----------
     path, most_bytes
         The file, and the size at which a new one begins. Behind a symbolic link the target is renamed.
     failed
-        Called with a sentence when the file cannot be renamed or reopened, once until it succeeds.
+        Called with a sentence when the file cannot be renamed or reopened, or a line is lost, once until it succeeds.
 
     Raises
     ------
@@ -47,6 +47,7 @@ class RotatingFile:
         self.path, self.dropped = path, 0
         self._most_bytes, self._full_bytes = most_bytes, most_bytes
         self._failed, self._failing, self._asked = failed, False, False
+        self._losing = self._torn = False
         try:
             self._fd, self._size = self._opened()
         except OSError as error:
@@ -55,13 +56,27 @@ class RotatingFile:
     def write(self, line: str) -> None:
         """Append a line."""
         data = f"{line}\n".encode()
+        if self._torn:
+            data = b"\n" + data
         self.refresh()
         if self._size and self._size + len(data) > self._full_bytes:
             self._rotate()
+        written, why = 0, "the disk is full"
         try:
-            self._size += os.write(self._fd, data)
-        except OSError:
-            self.dropped += 1
+            written = os.write(self._fd, data)
+        except OSError as error:
+            why = error.strerror or str(error)
+        self._size += written
+        if written:  # the next line does not continue a part of this one
+            self._torn = written < len(data)
+        self._note(lost=written < len(data), why=why)
+
+    def _note(self, *, lost: bool, why: str) -> None:
+        """Count a lost line, and say the first one until a line is written again."""
+        self.dropped += lost
+        if lost and not self._losing:
+            self._failed(f"the log {self.path} loses lines: {why}")
+        self._losing = lost
 
     def reopen_soon(self) -> None:
         """Reopen the file by its name before the next line, because it was renamed; a signal handler may call this."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from evercrawl.cluster.birth import FILE, ClusterBirth, part_directory, read_birth
 from evercrawl.cluster.copies.folder_keeper import FolderKeeper
 from evercrawl.cluster.wire import (
+    ALIVE_S,
     BirthKept,
     BirthOlder,
     CopyAnswered,
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Mapping
     from pathlib import Path
-
-ALIVE_S: Final = 2.0
-"""Interval at which the process says that it is still working on an answer that is waited for."""
 
 
 def hold_birth(copies: Path, files: Mapping[str, bytes]) -> int:

@@ -13,6 +13,8 @@ from evercrawl.cluster.birth import FILE, next_life
 from evercrawl.cluster.launching import Launcher
 from evercrawl.cluster.patience import Patience
 from evercrawl.cluster.wire import (
+    JOINED_S,
+    SILENT_S,
     BirthKept,
     BirthOlder,
     CopyAnswered,
@@ -38,10 +40,6 @@ if TYPE_CHECKING:
 AGAIN_S: Final = 1.0
 """Delay before a process that ended is started again; it doubles while none answers anything."""
 AGAIN_MOST_S: Final = 30.0
-JOINED_S: Final = 120.0
-"""Maximum time for a started process to join."""
-SILENT_S: Final = 60.0
-"""A process that is silent this long after a question is ended; a working process reports every 2 s."""
 _END_S: Final = 5.0
 
 

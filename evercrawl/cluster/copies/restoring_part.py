@@ -6,6 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.cluster.hauling.old_directory import old_name
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
@@ -50,7 +51,7 @@ def _set_aside(directory: Path, line: int, life: int, tell: Callable[[str], None
     with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory, read_only=True)) as disk:
         if line_of(disk) >= line:
             return
-        aside = directory.with_name(f"{directory.name}-before-{life}")
+        aside = old_name(directory, life)
         try:
             directory.rename(aside)
         except OSError as error:

@@ -10,19 +10,26 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from typing import TYPE_CHECKING, Final
-
-import msgspec
+from typing import TYPE_CHECKING
 
 from evercrawl.cluster.birth import part_directory
-from evercrawl.cluster.hauling.lending import Lending, move_away, set_aside, taken
+from evercrawl.cluster.hauling.lending import Lending, taken
+from evercrawl.cluster.hauling.old_directory import move_away, set_aside
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
-from evercrawl.cluster.transfer import bring_part
-from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame, HaulAsked, HaulDone, StopAsked, packed, read_frame
-from evercrawl.decoding import json_of
+from evercrawl.cluster.transfer import bring_part, mark_begun, marker
+from evercrawl.cluster.wire import (
+    ALIVE_S,
+    FilesAsked,
+    FilesTold,
+    Frame,
+    HaulAsked,
+    HaulDone,
+    StopAsked,
+    packed,
+    read_frame,
+)
 from evercrawl.errors import EvercrawlError, NoRoomError, StoreError
 from evercrawl.store.backup import BACKUP_FILE, MOVING
-from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.keeper.folder import made
@@ -31,9 +38,6 @@ from evercrawl.store.keeper.restoring import SPARE_BYTES
 if TYPE_CHECKING:
     import socket
     from pathlib import Path
-
-ALIVE_S: Final = 2.0
-"""Interval at which the process reports that it is still working."""
 
 
 async def haul(root: Path, line: socket.socket) -> None:
@@ -145,20 +149,20 @@ def _prepare(goal: Path, mark: list[str], life: int, size: int) -> None:
     By `cluster.json` the partition is not here, so any other directory in its place is outdated and is moved away.
     Nothing is written if the disk has no room for the `size` bytes of the partition.
     """
-    begun = goal.is_dir() and _marker(goal) == mark
+    begun = goal.is_dir() and _begun(goal) == mark
     needed = max(size - taken(goal), 0) if begun else size
     if (free := shutil.disk_usage(goal if begun else goal.parent).free) < needed + SPARE_BYTES:
         raise NoRoomError(f"the disk of {goal} has no room: {free} bytes are free, and {needed} are needed")
     if not begun and goal.is_dir() and any(goal.iterdir()):
         move_away(goal, life)
     made(goal)
-    with contextlib.closing(RealDisk(goal)) as disk:
-        disk.replace(MOVING, [msgspec.json.encode(mark)])
+    mark_begun(goal, mark)
 
 
-def _marker(goal: Path) -> list[str] | None:
+def _begun(goal: Path) -> list[str] | None:
+    """Return which partition an interrupted copy in a directory is of; None if the directory is none."""
     try:
         see_unmoved(goal)
-        return json_of((goal / MOVING).read_bytes(), list[str])
-    except (OSError, EvercrawlError, msgspec.MsgspecError, UnicodeDecodeError):
+        return marker(goal)
+    except (OSError, EvercrawlError):
         return None

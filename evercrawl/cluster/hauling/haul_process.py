@@ -8,7 +8,7 @@ import time
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.cluster.wire import Frame, HaulAsked, HaulDone, StopAsked, packed, read_frame
+from evercrawl.cluster.wire import JOINED_S, SILENT_S, Frame, HaulAsked, HaulDone, StopAsked, packed, read_frame
 from evercrawl.errors import StoreError
 
 if TYPE_CHECKING:
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from evercrawl.cluster.launching import PartProcess
 
-JOINED_S: Final = 120.0
-"""Maximum time for a started process to join."""
-SILENT_S: Final = 60.0
-"""A process that is silent this long during an order is given up; a working process reports every 2 s."""
 LOOK_S: Final = 0.2
 END_S: Final = 5.0
 
@@ -66,7 +62,9 @@ class HaulProcess:
                 joining.cancel()
         line = None if joining.cancelled() or not joining.done() else joining.result()
         if line is None:
-            raise StoreError(f"no process could be begun on the machine of the disk {self._disk}; is it there?")
+            raise StoreError(
+                f"no process could be started on the machine of the disk {self._disk}; can that machine be reached?"
+            )
         reader, self._writer = line
         self._listening = asyncio.ensure_future(self._listen(reader))
 

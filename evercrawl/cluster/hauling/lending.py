@@ -1,4 +1,4 @@
-"""The machine from which a partition moves: it serves the partition's files, locks them, and sets them aside."""
+"""The machine from which a partition moves: it serves the partition's files, and locks them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,8 @@ import msgspec
 from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.disk.moved import MOVED, moved_to
-from evercrawl.store.disk.plain import place_of
-from evercrawl.store.keeper.restoring import is_gone, line_of
+from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
     from evercrawl.cluster.wire import FilesAsked
@@ -107,12 +104,9 @@ class Lending:
         """Return a piece of a database as of the request for its first piece; nothing if it cannot be read."""
         if at == 0:
             self._databases[name] = b""
-            with contextlib.suppress(sqlite3.Error):
-                begun = sqlite3.connect(f"{place_of(self._directory, name).absolute().as_uri()}?mode=ro", uri=True)
-                made = sqlite3.connect(":memory:")
-                with contextlib.closing(begun), contextlib.closing(made):
-                    begun.backup(made)
-                    self._databases[name] = made.serialize()
+            with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(":memory:")) as made:
+                self._files.copy_into(name, made)
+                self._databases[name] = made.serialize()
         piece = self._databases[name][at : at + MOST_BYTES]
         if not piece:
             del self._databases[name]
@@ -133,45 +127,3 @@ def taken(directory: Path) -> int:
             with contextlib.suppress(FileNotFoundError):
                 found += (Path(above) / name).lstat().st_blocks * BLOCK_BYTES
     return found
-
-
-def set_aside(root: Path, number: int, goal: str, life: int) -> None:
-    """Mark the directory from which a partition was moved, and move it away; do nothing if it is gone.
-
-    Parameters
-    ----------
-    root, number
-        Folder of this machine's partitions, and number of the partition.
-    goal, life
-        A description of its new place; the number of processes that had been started when it was moved.
-
-    Raises
-    ------
-    OSError, StoreError
-        The directory cannot be marked or moved.
-    """
-    directory = part_directory(root, number)
-    if not directory.is_dir():
-        return
-    try:
-        with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory)) as disk:
-            if line_of(disk) > life:
-                raise StoreError(f"{directory} was opened from a second copy since")
-            disk.replace(MOVED, [moved_to(goal, life)])
-    except ConfigError:  # already marked
-        pass
-    move_away(directory, life)
-
-
-def move_away(directory: Path, life: int) -> None:
-    """Rename a directory that is not the partition's; `life` as above.
-
-    Raises
-    ------
-    OSError, StoreError
-        The directory cannot be renamed, for example because a process has it open.
-    """
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(ConfigError):  # no process uses a directory with a mark
-            held.enter_context(Lock.take(directory, _PURPOSE, time.time()))
-        directory.rename(directory.with_name(f"{directory.name}-before-{life}"))

@@ -91,8 +91,8 @@ def _stamp(config: Config) -> bytes:
 def on_disk(directory: Path) -> int:
     """Return the disk space that the archive takes, in bytes."""
     total = 0
-    with contextlib.suppress(OSError):
-        for path in (directory / FOLDER).glob("*.warc.gz"):
+    for path in (directory / FOLDER).glob("*.warc.gz"):
+        with contextlib.suppress(FileNotFoundError):
             total += path.stat().st_blocks * 512
     return total
 

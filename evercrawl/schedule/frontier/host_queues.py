@@ -284,4 +284,4 @@ class HostQueues:
         assert max(parts) < _FULL, "too many pages for the reserved memory"
 
 
-assert ADDED == SHORT + 1 and RANKED == SHORT + 2, "the kinds of new pages have consecutive numbers"  # noqa: PT018
+assert (ADDED, RANKED) == (SHORT + 1, SHORT + 2), "the kinds of new pages have consecutive numbers"

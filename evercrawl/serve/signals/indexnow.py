@@ -116,7 +116,7 @@ def _checked(given: Submission) -> tuple[SubmissionVerdict, str]:
     urls = [normalise(url) for url in given.urls]
     first = urls[0]
     if first is None or None in urls:
-        return SubmissionVerdict(400, "urlList must name http or https URLs, each whole"), ""
+        return SubmissionVerdict(400, "urlList must contain only complete http or https URLs"), ""
     base = origin(first)
     stated = normalise(f"{base.partition('//')[0]}//{given.host}/")
     if stated is None or origin(stated) != base:
