@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -189,24 +189,84 @@ def false_mirror(web: AttackedWeb) -> None:
     web.host("copy.evil.test", "copy", answers)
 
 
+def calendar_page(path: str) -> Answer:
+    """Return a day of an endless calendar."""
+    day = path[1:]
+    if path == "/robots.txt" or (day and not day.isdigit()):
+        return missing()
+    number = int(day or 0)
+    return page(f"/{number + 1}", f"/{number + 30}", f"/{2 * number + 365}", text=f"day {number}")
+
+
 def calendar(web: AttackedWeb) -> None:
     """Add twenty hosts with a page for every day there ever will be."""
+    for i in range(20):
+        web.host(f"days{i}.d{i}.test", f"c{i}", calendar_page)
+
+
+def odd_names(web: AttackedWeb) -> None:
+    """Add fifty hosts that lead to host names which one parser of URLs takes and another refuses, in every way."""
+    odd = ("xn--zz--a", "xn--", "xn--a", "a_b", "-a", "a-", "%61", "xn--%C3%9F", "1.2.3", "0x7f.1", "%E2%92%88", "a..b")
 
     def answers(path: str) -> Answer:
-        day = path[1:]
-        if path == "/robots.txt" or (day and not day.isdigit()):
-            return missing()
-        number = int(day or 0)
-        return page(f"/{number + 1}", f"/{number + 30}", f"/{2 * number + 365}", text=f"day {number}")
+        names = [f"http://{name}.evil.test{web.port}/" for name in odd]
+        if path == "/robots.txt":
+            return Answer(
+                200, {"Content-Type": "text/plain"}, "".join(f"Sitemap: {one}s.xml\n" for one in names).encode()
+            )
+        if path[1:].isdigit():
+            return Answer(302, {"Location": names[int(path[1:]) % len(names)]})
+        return page(*names, *(f"/{n}" for n in range(len(names))), text="odd") if path == "/" else missing()
 
-    for i in range(20):
-        web.host(f"days{i}.d{i}.test", f"c{i}", answers)
+    for i in range(50):
+        web.host(f"o{i}.d{i}.test", f"o{i}", answers)
+
+
+def copies(web: AttackedWeb) -> None:
+    """Add thirty hosts that serve the pages of a good host, and call their own the canonical ones."""
+    web.victims = web.victims[:1]
+
+    def of(host: str) -> Callable[[str], Answer]:
+        def answers(path: str) -> Answer:
+            found = good_pages(path)
+            link = f'<link rel="canonical" href="http://{host}{web.port}{path}">'.encode()
+            return Answer(found.status, found.headers, found.body.replace(b"<p>", link + b"<p>", 1))
+
+        return answers
+
+    for i in range(30):
+        web.host(f"copy{i}.d{i}.test", f"c{i}", of(f"copy{i}.d{i}.test"))
+
+
+def names_at_an_address(web: AttackedWeb) -> None:
+    """Add sixty names, each of a domain of its own, that lead to the address of a good host."""
+    web.victims = web.victims[:1]
+    for i in range(60):
+        web.host(f"www.a{i}.test", f"a{i}", one_page)
+        web.addresses[f"www.a{i}.test"] = web.addresses["good0.example"]
+
+
+def moving_seeds(web: AttackedWeb) -> None:
+    """Add ten hosts whose front page leads to another host at each visit, up to two hundred each."""
+    for i in range(10):
+        visits = iter(range(10_000))
+
+        def answers(path: str, number: int = i, turns: Iterator[int] = visits) -> Answer:
+            if path != "/":
+                return missing()
+            return Answer(302, {"Location": f"http://t{next(turns) % 200}.d{number}.test{web.port}/"})
+
+        web.host(f"www.d{i}.test", f"v{i}", answers)
+        for k in range(200):
+            web.host(f"t{k}.d{i}.test", f"v{i}.{k + 1}", calendar_page, seed=False)
 
 
 ATTACKS: Final[dict[str, Callable[[AttackedWeb], None]]] = {
     "silence": silence, "silence of eight networks": crowded_silence, "drips": drips,
     "unanswered names of many domains": names, "unanswered names of one domain": names_of_one,
     "robots.txt led to one host": moved_robots, "large robots.txt": large_robots, "sitemap indexes": sitemaps,
-    "false mirror": false_mirror, "endless calendars": calendar,
+    "false mirror": false_mirror, "endless calendars": calendar, "odd host names": odd_names,
+    "copies with canonical links": copies, "names at one address": names_at_an_address,
+    "seeds that move at each visit": moving_seeds,
 }  # fmt: skip
 """By name; the importance that a farm of addresses gains is measured by tests/crawls/test_cheap_names.py."""
