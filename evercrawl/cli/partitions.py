@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from evercrawl.progress import Summary
 
 _SETTINGS_LOST: Final = (
-    "{} is missing, though partitions of the crawl were started; copy it back from a backup, or write a new one with "
+    "{} is missing, and with it the rules and limits of the crawl; copy it back from a backup, or write a new one with "
     "the settings and rules that should apply (empty for none)"
 )
 
@@ -116,16 +116,19 @@ def crawl(
             ray = stack.enter_context(connected(cluster))
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
-        from evercrawl.cluster.birth import born, next_life, part_directories
+        from evercrawl.cluster.birth import born, is_cluster, next_life
         from evercrawl.cluster.coordinator import crawl_parted
         from evercrawl.config import save
-        from evercrawl.store.partition import is_crawl
+        from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
 
-        birth = born(directory, parts)
-        if not (directory / FILE_NAME).is_file():
-            if birth.begun or any(map(is_crawl, part_directories(directory))):
+        if not (directory / FILE_NAME).is_file():  # first: a crawl resumes only with its settings
+            if is_cluster(directory):
                 raise ConfigError(_SETTINGS_LOST.format(directory / FILE_NAME))
             save(config, directory)
+        birth = born(directory, parts)
+        with contextlib.suppress(OSError):
+            if close_to_others(directory / FILE_NAME, config.proxy):
+                notes = [*notes, OPEN_SETTINGS.format(directory / FILE_NAME)]
         from evercrawl.cluster.copies.folder_copies import on_one_device
 
         for note in (*notes, on_one_device(config, directory) if cluster is None else ""):

@@ -40,10 +40,11 @@ from evercrawl.cluster.wire import (
     packed,
     read_frame,
 )
-from evercrawl.config import Config
-from evercrawl.errors import EvercrawlError, StoreError
+from evercrawl.config import FILE_NAME, Config
+from evercrawl.errors import ConfigError, EvercrawlError, NoMemoryError, NoRoomError, StoreError
 from evercrawl.progress import Limits, Progress, Summary
 
+_ENDED_BY: Final = {error.exit_code: error for error in (ConfigError, StoreError, NoRoomError, NoMemoryError)}
 TURN_S: Final = 0.5
 AGAIN_S: Final = 1.0
 """Delay before a killed process is started again; it doubles while processes do not last."""
@@ -125,6 +126,7 @@ class Coordinator:
         self._written = written(directory)
         self._parts = [_Part(number) for number in range(birth.parts)]
         self._begun_at, self._reason, self._error = time.monotonic(), "", ""
+        self._error_code = StoreError.exit_code
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
@@ -167,7 +169,7 @@ class Coordinator:
         self._watch(progress)
         self._measure(last=True)
         if self._error:
-            raise StoreError(self._error)
+            raise _ENDED_BY.get(self._error_code, StoreError)(self._error)
         return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
 
     def progress(self) -> Progress:
@@ -302,7 +304,8 @@ class Coordinator:
 
     def _settings(self) -> Config:
         """Return the initial settings with later changes, so that a restarted process gets no outdated settings."""
-        return with_changes(self._config, self._written, written(self._directory))
+        there = (self._directory / FILE_NAME).is_file()  # a file that is lost meanwhile changes nothing
+        return with_changes(self._config, self._written, written(self._directory) if there else None)
 
     # Processes
 
@@ -403,7 +406,7 @@ class Coordinator:
             if frame.error and (frame.again or (frame.lost and self._copies.lost(part.number))):
                 self._tell(f"partition {part.number}: {frame.error}; it is restarted")
             elif frame.error:
-                self._error = f"partition {part.number}: {frame.error}"
+                self._error, self._error_code = f"partition {part.number}: {frame.error}", frame.code
 
     def _give_leave(self, part: _Part) -> None:
         """Grant a process that reports its state the leave that it asked for, to request pages for a while.

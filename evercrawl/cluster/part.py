@@ -40,7 +40,7 @@ from evercrawl.cluster.wire import (
 from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
-from evercrawl.errors import ConfigError, EvercrawlError, NoRoomError
+from evercrawl.errors import ConfigError, EvercrawlError, NoMemoryError, NoRoomError
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.objects.copying import copied_beside
 from evercrawl.store.post.messages import Message
@@ -199,8 +199,8 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             )
         write(PartEnded())
     except EvercrawlError as error:
-        again, lost = not isinstance(error, (ConfigError, NoRoomError)), isinstance(error, PartGoneError)
-        write(PartEnded(str(error), again, lost))
+        again = not isinstance(error, (ConfigError, NoRoomError, NoMemoryError))
+        write(PartEnded(str(error), again, isinstance(error, PartGoneError), error.exit_code))
     finally:
         left = list(answers.values())
         for task in (*beside, *left):

@@ -244,11 +244,14 @@ class PartEnded(msgspec.Struct, array_like=True, frozen=True, tag="ended"):
         The error.
     again, lost
         Whether the process should be started again; whether the partition is not where it should be.
+    code
+        Exit code of the error; see `EvercrawlError`.
     """
 
     error: str = ""
     again: bool = False
     lost: bool = False
+    code: int = 3
 
 
 Frame: TypeAlias = (

@@ -9,11 +9,12 @@ from typing import Final
 
 from evercrawl.errors import ConfigError
 
-__all__ = ["REFERENCE", "close_to_others", "concealed", "masked", "revealed", "write_private"]
+__all__ = ["OPEN_SETTINGS", "REFERENCE", "close_to_others", "concealed", "masked", "revealed", "write_private"]
 
 REFERENCE: Final = r"env:[A-Za-z_]\w*|file:\S.*"
 """Reference to a secret: the environment variable or the file that holds it."""
 _PASSWORD: Final = re.compile(r"(?<=//)[^/@\s]*@")
+OPEN_SETTINGS: Final = "{} holds a password and could be read by others; now only you can read it"
 _ANY_PASSWORD: Final = re.compile(r"(?<=//)\S*@")
 _SHARED: Final = stat.S_IRWXG | stat.S_IRWXO
 

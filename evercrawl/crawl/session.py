@@ -16,7 +16,7 @@ from evercrawl.clock import Clock, SystemClock, since_boot
 from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.patterns import unbounded
 from evercrawl.config.proxies import proxies_of
-from evercrawl.config.secrets import close_to_others
+from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
 from evercrawl.config.values import AUTO
 from evercrawl.config.written import amend_by
 from evercrawl.crawl import switching
@@ -84,7 +84,6 @@ KEEP: Final = "keep"
 _LOOK_S: Final = 60.0
 ORDERED_S: Final = 1.0
 """The time after which orders about what is kept take effect."""
-_OPEN: Final = "{} holds a password and could be read by others; now only you can read it"
 _SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
 
@@ -159,7 +158,7 @@ async def crawl(
     lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
     with contextlib.suppress(OSError):
         if close_to_others(directory / FILE_NAME, config.proxy):
-            lost.append(_OPEN.format(directory / FILE_NAME))
+            lost.append(OPEN_SETTINGS.format(directory / FILE_NAME))
 
     async def once(left: Limits, lock: Lock, lost: Sequence[str]) -> Summary:
         partition = Partition(

@@ -31,6 +31,7 @@ class Played:
         self.hangs, self.used, self.reports, self.kept = False, 1.0, True, False
         self.joins_after_s, self.wants = 0.0, 5  # pages
         self.mails: int | None = None  # another partition
+        self.says = list[Frame]()  # once
         self._talking = asyncio.ensure_future(self._talk())
 
     async def connected(self):
@@ -51,6 +52,8 @@ class Played:
         try:
             while True:
                 if self.heard and not self.hangs:
+                    while self.says:
+                        writer.write(packed(self.says.pop()))
                     if self.mails is not None:
                         writer.write(packed(Mailed(self.mails, b"a letter")))
                     shares = [frame.part for frame in self.heard if isinstance(frame, CeilingShared)]

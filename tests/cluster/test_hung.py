@@ -10,8 +10,9 @@ from evercrawl.cluster import coordinator, patience
 from evercrawl.cluster.birth import born
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.patience import Patience
-from evercrawl.cluster.wire import CeilingShared, LeaveGiven
+from evercrawl.cluster.wire import CeilingShared, LeaveGiven, PartEnded
 from evercrawl.config import Config
+from evercrawl.errors import ConfigError, NoMemoryError, NoRoomError, StoreError
 from evercrawl.progress import Limits, Progress
 from tests.cluster.played import Played, PlayedLauncher, seen
 
@@ -63,6 +64,23 @@ def test_a_hung_process_is_named_its_share_is_used_by_others_and_it_is_ended_in_
     assert "kill -9 70" in said[0]
     assert said[1] == "partition 0: its process continues"
     assert sum("said nothing" in sentence for sentence in said) == 2
+
+
+@pytest.mark.parametrize(
+    "error", [ConfigError("wrong"), StoreError("damaged"), NoRoomError("full"), NoMemoryError("none is left")]
+)
+def test_what_ends_a_partition_for_good_ends_the_crawl_with_the_same_exit_code(tmp_path, quick, error):
+    async def run() -> None:
+        launcher = PlayedLauncher(tmp_path)
+        one = Coordinator(tmp_path, born(tmp_path, 2), Config(), (), Limits(), lambda _: None, launcher)
+        running = asyncio.ensure_future(one.run(asyncio.Event()))
+        await seen(lambda: len(launcher.processes) == 2 and all(each.heard for each in launcher.processes))
+        launcher.processes[1].says.append(PartEnded(str(error), code=error.exit_code))
+        await running
+
+    with pytest.raises(type(error), match="partition 1: ") as ended:
+        asyncio.run(run())
+    assert ended.value.exit_code == error.exit_code
 
 
 def test_who_asks_for_leave_and_does_not_report_gets_none_and_its_share_is_used_by_others(tmp_path, quick):

@@ -275,9 +275,18 @@ def test_another_suffix_list_is_refused_and_nothing_is_written(tmp_path, capsys)
 def test_a_crawl_in_partitions_does_not_go_on_once_its_settings_are_lost(tmp_path, capsys):
     """Excluded pages would be requested again, and nobody would notice."""
     write_birth(tmp_path, ClusterBirth(1, "crawl", 2, "00" * 16, site_rules()))
-    part = part_directories(tmp_path)[1]
-    part.mkdir()
-    (part / "crawl.json").write_text("{}")
-    assert main(["crawl", "--dir", str(tmp_path), "--quiet", "--seconds", "0"]) == 2
-    assert f"{tmp_path / 'crawl.toml'} is missing" in capsys.readouterr().err
-    assert not (tmp_path / "crawl.toml").exists()
+    before = {path.name for path in tmp_path.iterdir()}
+    for more in ([], ["http://127.0.0.1:9/"], ["--exclude", "/private/"]):
+        assert main(["crawl", *more, "--dir", str(tmp_path), "--quiet", "--seconds", "0"]) == 2
+        assert f"{tmp_path / 'crawl.toml'} is missing" in capsys.readouterr().err
+    assert {path.name for path in tmp_path.iterdir()} - {"lock"} == before
+
+
+def test_settings_with_a_password_are_closed_to_others_in_partitions_too(tmp_path, capsys):
+    file = tmp_path / "crawl.toml"
+    file.write_text('[network]\nproxy = "http://me:secret@127.0.0.1:9"\n')
+    file.chmod(0o644)
+    asked = ["crawl", "http://127.0.0.1:9/", "--dir", str(tmp_path), "--partitions", "2", "--seconds", "0"]
+    assert main(asked) == 0
+    assert file.stat().st_mode & 0o777 == 0o600
+    assert "could be read by others" in "".join(capsys.readouterr())
