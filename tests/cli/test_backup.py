@@ -132,6 +132,8 @@ def test_a_first_backup_that_is_broken_off_is_refused_and_finished_by_the_next(c
         if (target / "crawl.json").exists():  # else it is taken for no crawl at all
             assert [sentence for sentence in verify(target).wrong if "a backup that was interrupted" in sentence]
             assert main(["verify", "--repair", "--yes", "--cut", "--dir", str(target)]) == 1
+        if (target / "crawl.json").exists():
+            assert main(["pause", "--dir", str(target)]) == 3
         assert main(["crawl", "http://example.org/", "--dir", str(target), "--quiet"]) == 3
         assert "a backup that was interrupted" in capsys.readouterr().err
         with pytest.raises(StoreError, match="a backup that was interrupted"):

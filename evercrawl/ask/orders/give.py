@@ -17,7 +17,7 @@ from evercrawl.store.journal.events import Obeyed
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import ask
 from evercrawl.store.orders import CrawlOrder, append, named
-from evercrawl.store.partition import is_crawl
+from evercrawl.store.partition import UNFINISHED, is_crawl, see_finished
 from evercrawl.store.steering import BEGUN
 
 PING_S: Final = 2.0
@@ -55,10 +55,11 @@ def give(directory: Path, order: CrawlOrder, *, by: str = "") -> Given:
     ConfigError
         There is no crawl, or its file of orders cannot be trusted.
     StoreError
-        The order cannot be written.
+        The order cannot be written, or the directory is a backup that was interrupted.
     """
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; name a crawl's folder with --dir")
+    see_finished((directory / UNFINISHED).is_file(), directory)
     one = named(order, time.time(), by or _who())
     who = holder(directory)
     position = _position(directory) if who is None or not who.get("socket") else 0  # else the crawl reports it
