@@ -1,7 +1,9 @@
 """A crawl in several partitions on this machine: real processes, a server of many names on loopback."""
 
 import asyncio
+import contextlib
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -23,6 +25,7 @@ class ServedNames:
     def __init__(self, folder: Path, **made: Any) -> None:
         self.folder, self.directory = folder, folder / "crawl"
         self.server = NamedLoopback(**made)
+        self._started: list[subprocess.Popen[str]] = []
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -39,6 +42,15 @@ class ServedNames:
             await self._end.wait()
 
     def close(self) -> None:
+        """Stop the server, and what a test that failed left running."""
+        for process in self._started:
+            if process.poll() is not None:
+                continue
+            process.kill()
+            for child in self.processes():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(child, signal.SIGKILL)
+            process.communicate()
         self._loop.call_soon_threadsafe(self._end.set)
         self._thread.join(10)
 
@@ -54,9 +66,11 @@ class ServedNames:
         )  # fmt: skip
 
     def start(self, *args: str, seed: bool = True) -> subprocess.Popen[str]:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self.crawling(*args, seed=seed), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ
         )
+        self._started.append(process)
+        return process
 
     def read(self) -> Together:
         """Return what all partitions have, read together."""
