@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
@@ -12,13 +13,14 @@ from typing import Final
 import msgspec
 
 from evercrawl import __version__
-from evercrawl.ask.parts_line import ALL, ASKED_BYTES, PARTS_SOCKET, PartsAnswer, PartsAsked, PartState
+from evercrawl.ask.parts_line import ALL, ASKED_BYTES, PARTS_SOCKET, VERB, PartsAnswer, PartsAsked, PartState
 from evercrawl.ask.remote import LENGTH, message
 from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuestionDropped
 from evercrawl.store.disk.listening import bound, removed
 from evercrawl.store.live_line import peer_uid, welcome
 
 _ASKING_S: Final = 5.0  # time limit for a client to send its question or read the answer
+MOVES: Final = "it is being moved, which takes seconds; ask again"
 MOST: Final = 512  # clients at a time
 OF_ONE: Final = 64
 """Maximum number of pending questions to one partition."""
@@ -33,14 +35,32 @@ class AskedParts:
         Sends a frame to the process of a partition; returns whether the partition has one.
     hung
         Returns a sentence why the process of a partition would not answer; "" if it would.
+    placed
+        Returns an event that is set unless the partition is being moved.
     """
 
-    def __init__(self, say: Callable[[int, Frame], bool], hung: Callable[[int], str] = lambda number: "") -> None:
-        self._say, self._hung, self._ids = say, hung, count(1)
+    def __init__(
+        self,
+        say: Callable[[int, Frame], bool],
+        hung: Callable[[int], str] = lambda number: "",
+        placed: Callable[[int], asyncio.Event] | None = None,
+    ) -> None:
+        self._say, self._hung, self._placed, self._ids = say, hung, placed, count(1)
         self._waiting = dict[int, tuple[int, asyncio.Future[PartsAnswer]]]()
 
     async def ask(self, number: int, name: str, parameters: bytes, patience_s: float) -> PartsAnswer:
-        """Return the answer, or why there is none; if the caller is cancelled, the partition drops the question."""
+        """Return the answer, or why there is none; if the caller is cancelled, the partition drops the question.
+
+        Verbs wait until a partition that is being moved is in its new place; other questions do not.
+        """
+        placed = None if self._placed is None else self._placed(number)
+        if placed is not None and not placed.is_set():
+            began = time.monotonic()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(placed.wait(), patience_s if name == VERB else 0.0)
+            patience_s -= time.monotonic() - began
+            if not placed.is_set():
+                return PartsAnswer(b"", MOVES)
         if sentence := self._hung(number):
             return PartsAnswer(b"", sentence)
         if sum(other == number for other, _ in self._waiting.values()) >= OF_ONE:

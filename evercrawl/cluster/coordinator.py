@@ -77,6 +77,7 @@ class _Part:
     attending: asyncio.Task[None] | None = None  # reads the frames of its process, until that ends
     reported: asyncio.Event = field(default_factory=asyncio.Event)  # set once its process has reported
     rests: bool = False  # whether it must have no process, because it is being moved
+    placed: asyncio.Event = field(default_factory=asyncio.Event)  # set unless it is being moved
     reported_at: float = float("-inf")  # time of its process's last report
     asks: LeaveAsked | None = None  # the last request for leave that was not granted
     leave_until: float = float("-inf")  # end of its process's leave, by the monotonic clock of this process
@@ -125,6 +126,8 @@ class Coordinator:
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
         self._written = written(directory)
         self._parts = [_Part(number) for number in range(birth.parts)]
+        for part in self._parts:
+            part.placed.set()
         self._begun_at, self._reason, self._error = time.monotonic(), "", ""
         self._error_code = StoreError.exit_code
         self._rests, self._last = 0, (-1, -1)
@@ -134,6 +137,7 @@ class Coordinator:
         self._asked = AskedParts(
             lambda number, frame: self._say(self._parts[number], frame),
             lambda number: hung(self._state(self._parts[number])),
+            lambda number: self._parts[number].placed,
         )
         self._copies: PartCopies = FolderCopies(directory, birth) if copies is None else copies
         self._copies.say = lambda number, frame: self._say(self._parts[number], frame)
@@ -436,6 +440,7 @@ class Coordinator:
         """Return once a partition has no process; it gets none until `resume`."""
         part = self._parts[number]
         part.rests = True
+        part.placed.clear()
         self._say(part, StopAsked())
         if part.attending is not None:
             await asyncio.wait([part.attending], timeout=END_S)
@@ -448,10 +453,13 @@ class Coordinator:
         """Return once a partition has a process again that has reported; earlier if that takes long."""
         part = self._parts[number]
         part.rests, part.again_at = False, 0.0
-        if not self._reason:
-            self._revive()
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(part.reported.wait(), LASTS_S)
+        try:
+            if not self._reason:
+                self._revive()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(part.reported.wait(), LASTS_S)
+        finally:
+            part.placed.set()
 
     def well(self, number: int) -> bool:
         """Return whether the process of a partition has reported, and all that counts is also in its second copy."""

@@ -20,15 +20,15 @@ from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, MOVING, CrawlFiles, CrawlFilesHere, bring
+from evercrawl.store.backup import BACKUP_FILE, MOVING, OF_PEOPLE, CrawlFiles, CrawlFilesHere, bring
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED, moved_to
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_PURPOSE: Final = "evercrawl move"
 FOLDERS: Final = ("search", "derived")
 """Folders that can be rebuilt from the rest, and that may contain folders."""
 _FILES: Final = ("cookies.json",)
@@ -178,7 +178,8 @@ def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]
 def finish(directory: Path, number: int, goal: Path, see: Callable[[], None]) -> tuple[int, str]:
     """Copy the rest of a paused partition and switch to it; return the number of bytes copied, and any warning."""
     source = part_directories(directory)[number]
-    with Lock.take(source, _PURPOSE, time.time()):
+    with Lock.take(source, MOVE, time.time()):
+        close_to_people(source, OF_PEOPLE)
         copied = copy_part(source, goal, see)
         return copied, _settle(directory, number, goal)
 

@@ -27,6 +27,7 @@ from evercrawl.small_file import small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
@@ -38,7 +39,7 @@ from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.snapshots.head import KIND
 
-__all__ = ["BACKUP_FILE", "MOVING", "BackupReport", "CrawlFiles", "CrawlFilesHere", "backup", "bring"]
+__all__ = ["BACKUP_FILE", "MOVING", "OF_PEOPLE", "BackupReport", "CrawlFiles", "CrawlFilesHere", "backup", "bring"]
 
 BACKUP_FILE: Final = "backup.json"
 MOVING: Final = "moving.json"
@@ -48,9 +49,11 @@ _ARCHIVE: Final = "archive/"
 _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
 _JOURNAL: Final = "journal-"
-_GROWING: Final = ("known.bin", "urls.log", "urls.idx", "usage.jsonl", "orders.jsonl")
+OF_PEOPLE: Final = ("usage.jsonl", "orders.jsonl")
+"""Files to which people append while the crawl runs and while it does not."""
+_GROWING: Final = ("known.bin", "urls.log", "urls.idx", *OF_PEOPLE)
 _LEFT_OUT: Final = (
-    "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, "cookies.json",
+    "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, LEAVING, "cookies.json",
 )  # fmt: skip
 _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
 """Files of SQLite beside a database; the copy of that is made by SQLite, and complete without them."""

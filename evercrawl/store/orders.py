@@ -21,6 +21,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError
+from evercrawl.store.disk.leaving import see_staying
 from evercrawl.store.disk.owner import hand_over, trusted, user_name
 from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
@@ -166,7 +167,7 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
     ConfigError
         A crawl would refuse to read the file.
     StoreError
-        The file cannot be written.
+        The file cannot be written, or the partition is being moved (`LeavingError`).
     """
     path, lines = directory / FILE, b"".join(line_of(order) for order in orders)
     if trouble := OrderFile(directory).distrusted():
@@ -175,6 +176,7 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
         fd, new = _opened(directory)
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
+            see_staying(directory)
             return _write(fd, lines, directory if new else None)
         finally:
             os.close(fd)

@@ -369,3 +369,30 @@ def test_who_is_refused_before_he_has_asked_is_told_why(tmp_path):
         with pytest.raises(StoreError, match="too many ask"):
             ask_part(tmp_path, 1, int, "top", large)
         answering.join(5)
+
+
+def test_a_verb_waits_for_a_partition_that_is_being_moved_and_other_questions_do_not():
+    async def run() -> None:
+        frames, placed, heard = list[PartQuestion](), asyncio.Event(), asyncio.Event()
+
+        def say(number: int, frame: object) -> bool:
+            assert isinstance(frame, PartQuestion)
+            frames.append(frame)
+            heard.set()
+            return True
+
+        asked = AskedParts(say, placed=lambda number: placed)
+        assert "is being moved" in (await asked.ask(0, "top", b"", 5.0)).trouble
+        assert "is being moved" in (await asked.ask(0, VERB, b"", 0.001)).trouble
+        assert frames == []
+        waiting = asyncio.ensure_future(asked.ask(0, VERB, b"", 5.0))
+        await asyncio.sleep(0)
+        assert frames == []
+        placed.set()
+        await heard.wait()
+        question = frames[0]
+        assert 0.0 < question.patience_s < 5.0
+        asked.heard(PartAnswered(question.id, b"x"))
+        assert (await waiting).data == b"x"
+
+    asyncio.run(run())

@@ -13,6 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from evercrawl.ask.parts_line import VERB, VerbAnswer, VerbAsked, ask_part
 from evercrawl.cli.main import main
 from evercrawl.cluster import coordinator, moving
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, next_life, read_birth, write_birth
@@ -28,16 +29,18 @@ from evercrawl.cluster.hauling.old_directory import set_aside
 from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, PartMoves, read_move
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.transfer import within
-from evercrawl.cluster.wire import FilesAsked, FilesTold
+from evercrawl.cluster.wire import FilesAsked, FilesTold, PartQuestion
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits
 from evercrawl.store.backup import MOVING
+from evercrawl.store.disk.leaving import LeavingError
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.disk.moved import MOVED
+from evercrawl.store.disk.moved import LEAVING, MOVED
 from evercrawl.store.journal.events import Discovery, Found
 from evercrawl.store.keeper.restoring import LINE_FILE
+from evercrawl.store.orders import CrawlOrder, append, named
 from evercrawl.store.partition import Partition
 from tests.cluster.folder_machines import FolderMachines, ProcessHere
 from tests.cluster.played import Played, seen
@@ -182,6 +185,7 @@ def test_a_partition_moves_to_another_machine_with_all_its_files_and_the_old_dir
     async def run() -> None:
         moves, _ = moves_of(directory, machines, holds, said)
         holds.begin()
+        append(old, [named(CrawlOrder("pause"), 1.0, "early")])
         holds.reports = False
         order(directory, 0, "c")
         moved = await over(moves, directory)
@@ -192,6 +196,8 @@ def test_a_partition_moves_to_another_machine_with_all_its_files_and_the_old_dir
         await asyncio.sleep(0)
         assert (old / "crawl.json").is_file()
         assert not (old / MOVED).exists(), "the new process has not said anything yet"
+        with pytest.raises(LeavingError):
+            append(old, [named(CrawlOrder("pause"), 1.0, "late")])
         holds.reports = True
         await settled(moves, directory)
         await moves.close()
@@ -203,6 +209,8 @@ def test_a_partition_moves_to_another_machine_with_all_its_files_and_the_old_dir
         assert (new / name).is_file(), name
     with contextlib.closing(sqlite3.connect(new / "requisites.sqlite")) as copied:
         assert copied.execute("select two from one").fetchall() == [(3,)]
+    assert '"early"' in (new / "orders.jsonl").read_text()
+    assert not (new / LEAVING).exists()
     assert not (new / MOVING).exists()
     assert not old.exists()
     aside = next(tmp_path.glob("a/part-0-before-*"))
@@ -806,9 +814,12 @@ def test_an_answer_that_does_not_come_is_not_waited_for(monkeypatch):
 
 
 def test_a_coordinator_moves_a_partition_to_another_machine(wide, tmp_path, monkeypatch):
-    """The order: the process ends, the rest is copied, that is written down, another begins there."""
+    """The order: the process ends, the rest is copied, that is written down, another begins there.
+
+    A verb that is asked of it meanwhile waits, and goes there.
+    """
     directory, machines = wide
-    disks, events = ids(machines), list[str]()
+    disks, events, asking = ids(machines), list[str](), list[asyncio.Future[None]]()
     monkeypatch.setattr(coordinator, "TURN_S", 0.02)
     monkeypatch.setattr(coordinator, "END_S", 0.1)
     monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
@@ -817,7 +828,13 @@ def test_a_coordinator_moves_a_partition_to_another_machine(wide, tmp_path, monk
     async def do(self: HaulProcess, name: str, *given: Any) -> int:
         running = sum(each.number == 0 and not each.killed.is_set() for each in machines.processes)
         events.append(f"{name} beside {running}")
+        if name == "finish":
+            asking.append(asyncio.ensure_future(asyncio.to_thread(ask)))
         return await done(self, name, *given)
+
+    def ask() -> None:
+        with pytest.raises(StoreError, match=r"the crawl ended|ended before it answered"):
+            ask_part(directory, 0, VerbAnswer, VERB, VerbAsked(["pause"]))
 
     def began(process: Played) -> None:
         if process.number == 0:
@@ -834,10 +851,12 @@ def test_a_coordinator_moves_a_partition_to_another_machine(wide, tmp_path, monk
         await seen(lambda: len(machines.processes) == 2 and all(each.heard for each in machines.processes))
         order(directory, 0, "c")
         await seen(lambda: len(machines.processes) == 3 and not read_birth(directory).vacated)
+        await seen(lambda: any(isinstance(frame, PartQuestion) for frame in machines.processes[2].heard))
         assert not machines.processes[1].killed.is_set()  # the other goes on
         assert [state.where for state in one.states()] == ["box", "box"]
         stop.set()
         await running
+        await asyncio.gather(*asking)
 
     machines.prepare = began
     with pytest.MonkeyPatch.context() as patched:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import shutil
+import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -12,6 +13,7 @@ import msgspec
 import pytest
 
 from evercrawl.cli.main import main
+from evercrawl.cli.steering import moving as steered
 from evercrawl.cluster import coordinator, moving, transfer
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.coordinator import Coordinator
@@ -25,8 +27,10 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.leaving import LeavingError
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED
+from evercrawl.store.orders import CrawlOrder, append, named
 from evercrawl.store.partition import Partition
 from tests.cluster.played import Played, PlayedLauncher, seen
 
@@ -113,6 +117,39 @@ def test_a_partition_in_which_something_is_being_forgotten_is_not_moved_meanwhil
     move_part(wide, 1, tmp_path / "new", lambda said: None)
     assert part_directories(wide)[1] == tmp_path / "new"
     assert (tmp_path / "new" / "cookies.json").is_file()
+
+
+def test_an_order_given_during_a_move_goes_along_or_waits_for_the_new_place(wide, tmp_path, monkeypatch, capsys):
+    """Given before the last copy it is copied; given later it is written to the new directory, and to no other."""
+    old, new, copied = wide / "part-1", tmp_path / "new", list[str]()
+    (wide / "part-0").mkdir()
+    Partition(wide / "part-0", os.urandom, now=1e9, secret=bytes(16), share=read_birth(wide).share(0)).close()
+    (wide / "crawl.toml").write_text("")
+    copy = transfer.copy_part
+
+    def copying(source: Path, goal: Path, see: Callable[[], None]) -> int:
+        found = copy(source, goal, see)
+        with pytest.raises(LeavingError, match="is being moved"):
+            append(source, [named(CrawlOrder("pause"), 1.0, "late")])
+        giving = threading.Thread(target=lambda: copied.append(str(main(["boost", "/x/", "--dir", str(wide)]))))
+        giving.start()
+        while "waiting: the partition is being moved" not in (said := capsys.readouterr().err):
+            assert giving.is_alive(), said
+        copied.append("moved")
+        monkeypatch.setattr(steered, "LOOK_S", 0.0)
+        return found
+
+    monkeypatch.setattr(transfer, "copy_part", copying)
+    append(old, [named(CrawlOrder("pause"), 1.0, "early")])
+    move_part(wide, 1, new, lambda said: None)
+    while len(copied) < 2:
+        time.sleep(0.01)
+    assert copied == ["moved", "0"]
+    assert '"late"' not in (old / "orders.jsonl").read_text()
+    assert "boost" not in (old / "orders.jsonl").read_text()
+    given = (new / "orders.jsonl").read_text().splitlines()
+    assert ["early" in given[0], "boost" in given[1], len(given)] == [True, True, 2]
+    assert "boost" in (wide / "part-0" / "orders.jsonl").read_text()
 
 
 def test_a_partition_is_moved_to_no_place_that_has_something_already(wide, tmp_path):

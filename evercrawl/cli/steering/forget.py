@@ -53,7 +53,9 @@ def run(args: argparse.Namespace) -> int:
     if bool(args.what) == args.finish:
         raise ConfigError("name what to forget: a URL, a host or an expression; or give --finish alone")
     from evercrawl.ask.orders.give import listens
+    from evercrawl.store.disk.leaving import see_staying
 
+    see_staying(directory)
     if listens(directory) and not args.finish:
         return _ordered(args, directory)
     ended = finish(directory)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli.show.plain import fit, hand_on
 from evercrawl.cli.steering import ordering
+from evercrawl.cli.steering.moving import once_placed
 from evercrawl.config import FILE_NAME, SETTINGS, amend, load
 from evercrawl.config.section_keys import section_key, with_value
 from evercrawl.config.settings import read
@@ -73,6 +74,10 @@ def _changed(now: Config, name: str, given: tuple[str, ...], *, unset: bool) -> 
     return {name: read(SETTINGS[name], list(given) if many else given[0], name)}
 
 
+class _SilentError(Exception):
+    """A partition of another machine does not answer."""
+
+
 def _to_all(
     args: argparse.Namespace, directory: Path, parts: list[Path], orders: list[tuple[CrawlOrder, list[str]]]
 ) -> int:
@@ -80,25 +85,32 @@ def _to_all(
 
     A partition that is not running reads its settings from crawl.toml at its next start.
     """
+    from evercrawl.cluster.birth import part_directories
     from evercrawl.cluster.questions import PartAnswers, is_afar, verb_afar
 
     found = PartAnswers[int]()
     for number, (part, (order, words)) in enumerate(zip(parts, orders, strict=True)):
         if not args.json:
             print(fit(f"{part.name}: ", sys.stdout), end="", flush=True)
-        if not is_afar(directory, number):
-            found.answers[number] = ordering.give(argparse.Namespace(**{**vars(args), "dir": str(part)}), order)
-            continue
-        more = [*(["--wait", args.wait] if args.wait is not None else []), *(["--json"] if args.json else [])]
+
+        def given(number: int = number, order: CrawlOrder = order, words: list[str] = words) -> int:
+            if not is_afar(directory, number):
+                here = str(part_directories(directory)[number])  # anew: it may have been moved meanwhile
+                return ordering.give(argparse.Namespace(**{**vars(args), "dir": here}), order)
+            more = [*(["--wait", args.wait] if args.wait is not None else []), *(["--json"] if args.json else [])]
+            try:
+                answer = verb_afar(directory, number, [words[0], *more, "--", *words[1:]])
+            except StoreError as trouble:
+                raise _SilentError(str(trouble)) from trouble
+            hand_on(answer.out, answer.err)
+            return answer.code
+
         try:
-            answer = verb_afar(directory, number, [words[0], *more, "--", *words[1:]])
-        except StoreError as trouble:
+            found.answers[number] = once_placed(given)
+        except _SilentError as trouble:
             found.troubles[number] = str(trouble)
             if not args.json:
                 print("does not answer")
-            continue
-        hand_on(answer.out, answer.err)
-        found.answers[number] = answer.code
     if found.note:
         print(fit(f"evercrawl: {found.note}", sys.stderr), file=sys.stderr)
     return max([*found.answers.values(), int(bool(found.troubles))])

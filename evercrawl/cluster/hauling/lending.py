@@ -14,7 +14,11 @@ import msgspec
 from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.backup import OF_PEOPLE
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
@@ -23,7 +27,6 @@ if TYPE_CHECKING:
 LOCKED_S: Final = 20.0
 """Maximum time for which the partition's ended process may still hold its directory."""
 MOST_BYTES: Final = 8 << 20
-_PURPOSE: Final = "evercrawl move"
 LOOK_S: Final = 0.05
 BLOCK_BYTES: Final = 512
 """The unit of `st_blocks`."""
@@ -56,7 +59,7 @@ class Lending:
         return taken(self._directory)
 
     def lock(self) -> None:
-        """Lock the directory, once its own process has ended, for the life of this process.
+        """Lock the directory, once its own process has ended, for the life of this process; it takes no more orders.
 
         Raises
         ------
@@ -66,11 +69,15 @@ class Lending:
         until = time.monotonic() + LOCKED_S
         while self._lock is None:
             try:
-                self._lock = Lock.take(self._directory, _PURPOSE, time.time())
+                self._lock = Lock.take(self._directory, MOVE, time.time())
             except StoreError:
                 if time.monotonic() >= until:
                     raise
                 time.sleep(LOOK_S)
+        if not (self._directory / LEAVING).exists():  # it lasts until the old directory is set aside
+            with contextlib.closing(RealDisk(self._directory)) as disk:
+                disk.replace(LEAVING, [b"{}"])
+            close_to_people(self._directory, OF_PEOPLE)
 
     def told(self, asked: FilesAsked) -> bytes:
         """Return the answer to a question, as msgpack.

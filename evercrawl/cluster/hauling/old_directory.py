@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from evercrawl.cluster.birth import part_directory
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.leaving import MOVE
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import MOVED, moved_to
 from evercrawl.store.keeper.restoring import line_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-_PURPOSE: Final = "evercrawl move"
 
 
 def old_name(directory: Path, life: int) -> Path:
@@ -43,7 +42,7 @@ def set_aside(root: Path, number: int, goal: str, life: int) -> None:
     if not directory.is_dir():
         return
     try:
-        with Lock.take(directory, _PURPOSE, time.time()), contextlib.closing(RealDisk(directory)) as disk:
+        with Lock.take(directory, MOVE, time.time()), contextlib.closing(RealDisk(directory)) as disk:
             if line_of(disk) > life:
                 raise StoreError(f"{directory} was opened from a second copy since")
             disk.replace(MOVED, [moved_to(goal, life)])
@@ -62,5 +61,5 @@ def move_away(directory: Path, life: int) -> None:
     """
     with contextlib.ExitStack() as held:
         with contextlib.suppress(ConfigError):  # no process uses a directory with a mark
-            held.enter_context(Lock.take(directory, _PURPOSE, time.time()))
+            held.enter_context(Lock.take(directory, MOVE, time.time()))
         directory.rename(old_name(directory, life))

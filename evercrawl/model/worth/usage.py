@@ -15,6 +15,7 @@ from typing import Final
 import msgspec
 
 from evercrawl.parse.digest import checksum
+from evercrawl.store.disk.leaving import see_staying
 from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.trouble import in_words
 
@@ -198,6 +199,7 @@ def _alone(path: Path) -> Generator[int]:
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
+        see_staying(path.parent)
         yield file
     finally:
         os.close(file)

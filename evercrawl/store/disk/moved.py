@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOVED: Final = "moved.json"
+LEAVING: Final = "leaving.json"
+"""File in a directory from which a partition is being moved to another machine; the next crawl there removes it."""
 _MOST: Final = 16 << 10
 
 

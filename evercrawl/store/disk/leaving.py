@@ -1,0 +1,82 @@
+"""A partition that is being moved to another place: what people give it meanwhile would stay behind, and be lost.
+
+The process that moves it takes the lock of the old directory, then closes the files to which people append. Whoever
+appends holds the lock of that file, and looks first whether the directory is being left. So each line was written
+before the files are copied for the last time, or is refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from typing import TYPE_CHECKING, Final
+
+from evercrawl.errors import StoreError
+from evercrawl.store.disk.lock import holder
+from evercrawl.store.disk.moved import LEAVING, see_unmoved
+from evercrawl.store.disk.trouble import in_words
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MOVE: Final = "evercrawl move"
+"""The purpose for which a process that moves a partition has the lock of its directory."""
+PATIENCE_S: Final = 10.0
+LOOK_S: Final = 0.01
+
+
+class LeavingError(StoreError):
+    """A partition is being moved, and takes nothing before it is in its new place."""
+
+
+def see_staying(directory: Path) -> None:
+    """Check that the partition in a directory is not being moved; call it with the lock of the file to append to.
+
+    Raises
+    ------
+    LeavingError
+        It is being moved.
+    ConfigError
+        It was moved.
+    """
+    see_unmoved(directory)
+    if (holder(directory) or {}).get("purpose") == MOVE or (directory / LEAVING).exists():
+        raise LeavingError(
+            f"the partition in {directory} is being moved to another place; give this again once it is there, which "
+            "takes seconds. If nothing is moving it, the move was broken off: start the crawl first"
+        )
+
+
+def close_to_people(directory: Path, files: tuple[str, ...]) -> None:
+    """Return once everything that people began to append to `files` is there; the caller has the directory's lock.
+
+    Raises
+    ------
+    StoreError
+        A file cannot be opened, or somebody does not stop writing to it.
+    """
+    for path in (directory / name for name in files):
+        try:
+            fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            continue  # whoever makes it from now on finds the directory's lock
+        except OSError as error:
+            raise in_words(error, "read", path) from error
+        try:
+            _wait(fd, path)
+        finally:
+            os.close(fd)
+
+
+def _wait(fd: int, path: Path) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise StoreError(f"a process has been writing to {path} for {PATIENCE_S:.0f} s; end it") from None
+            time.sleep(LOOK_S)
+        else:
+            return
