@@ -15,9 +15,19 @@ what to do next. A bug is an `assert`.
 
 
 class EvercrawlError(Exception):
-    """Base class of evercrawl's exceptions; `exit_code` is the exit code of the command line."""
+    """Base class of evercrawl's exceptions.
+
+    Attributes
+    ----------
+    exit_code
+        The exit code of the command line.
+    partition, machine
+        Of a crawl in several partitions: the partition that failed, if it was one, and its machine.
+    """
 
     exit_code = 1
+    partition: int | None = None
+    machine = ""
 
 
 class ConfigError(EvercrawlError):

@@ -23,6 +23,27 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class PartHealth:
+    """The conditions of one partition that may need attention, of a crawl in several.
+
+    Attributes
+    ----------
+    number, machine
+        Number of the partition, and the machine of its process.
+    disk_full, memory_short, names_trouble, fresh, message
+        As in `Progress`.
+    """
+
+    number: int
+    machine: str
+    disk_full: bool = False
+    memory_short: bool = False
+    names_trouble: str = ""
+    fresh: float | None = None
+    message: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Progress:
     """The state of a crawl at one instant.
 
@@ -67,6 +88,8 @@ class Progress:
         Kind of alert of the message, one of `evercrawl.cli.watching.alerts.KINDS`; "" for none.
     rendering
         Pages in the browser or waiting for it.
+    partitions
+        The health of each partition, of a crawl in several; with an alert, of the one that it is about.
     """
 
     at: float
@@ -93,6 +116,7 @@ class Progress:
     message: str = ""
     alert: str = ""
     rendering: int = 0
+    partitions: tuple[PartHealth, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

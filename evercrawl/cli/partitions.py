@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from evercrawl.cli.show.lines import Watcher
     from evercrawl.cluster.birth import ClusterBirth
+    from evercrawl.cluster.visit_reports import VisitLog
     from evercrawl.progress import Summary
 
 _SETTINGS_LOST: Final = (
@@ -101,8 +102,11 @@ def crawl(
     notes: Sequence[str],
     cluster: str | None = None,
     outlet: live.Outlet | None = None,
+    log: VisitLog | None = None,
 ) -> int:
     """Run all partitions, obeying signals, and let `watch` have the last word; `cluster` is the address of a Ray.
+
+    Visits are written to `log`.
 
     Return 1 if the run ended because `outlet` is closed.
     """
@@ -152,7 +156,7 @@ def crawl(
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
             told = live.heard(watch, stop, outlet)
-            return crawl_parted(directory, birth, config, urls, limits, told, stop, launcher, copies, moves)
+            return crawl_parted(directory, birth, config, urls, limits, told, stop, launcher, copies, moves, log)
 
         summary = running.until_stopped(work)
     if outlet is not None and outlet.ended_run:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
+
+import msgspec
 
 from evercrawl.ask.parts_line import PartState, hung
 from evercrawl.cluster.asking import AskedParts, PartsLine
@@ -23,7 +23,9 @@ from evercrawl.cluster.moving import PartMoves, PartTransfer
 from evercrawl.cluster.part import LEAVE_S
 from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.plan import PartPlan
+from evercrawl.cluster.run_part import AGAIN_S, RunPart, of_one_before, progress_of
 from evercrawl.cluster.shares import part_config, with_changes, written
+from evercrawl.cluster.visit_reports import VisitLog, logged
 from evercrawl.cluster.wire import (
     CeilingShared,
     CopyAsked,
@@ -37,6 +39,7 @@ from evercrawl.cluster.wire import (
     PartEnded,
     PartReport,
     StopAsked,
+    VisitLogged,
     packed,
     read_frame,
 )
@@ -46,8 +49,6 @@ from evercrawl.progress import Limits, Progress, Summary
 
 _ENDED_BY: Final = {error.exit_code: error for error in (ConfigError, StoreError, NoRoomError, NoMemoryError)}
 TURN_S: Final = 0.5
-AGAIN_S: Final = 1.0
-"""Delay before a killed process is started again; it doubles while processes do not last."""
 AGAIN_MOST_S: Final = 30.0
 LASTS_S: Final = 60.0
 RESTS: Final = 3  # consecutive looks at which nothing was left and nothing had changed
@@ -55,46 +56,6 @@ END_S: Final = 8.0
 LAST_WORDS_S: Final = 2.0
 SPARE_S: Final = 2.0
 """A partition without a visit for this time must release its unused visits if others are short of visits."""
-
-
-@dataclass
-class _Part:
-    """One partition: its process, and its last report."""
-
-    number: int
-    process: PartProcess | None = None
-    writer: asyncio.StreamWriter | None = None
-    report: PartReport = field(default_factory=PartReport)
-    before: int = 0  # visits of its earlier processes in this run
-    allowed: int = 0  # visits in all, if the run has a limit
-    lowered: int | None = None  # a lower value of `allowed` that was sent and not confirmed yet
-    visited_at: float = 0.0  # when it last made a visit
-    begun_at: float = 0.0
-    lives: int = 0  # its processes that this run has started
-    again_s: float = AGAIN_S
-    again_at: float = 0.0
-    ended: bool = False
-    attending: asyncio.Task[None] | None = None  # reads the frames of its process, until that ends
-    reported: asyncio.Event = field(default_factory=asyncio.Event)  # set once its process has reported
-    rests: bool = False  # whether it must have no process, because it is being moved
-    placed: asyncio.Event = field(default_factory=asyncio.Event)  # set unless it is being moved
-    reported_at: float = float("-inf")  # time of its process's last report
-    asks: LeaveAsked | None = None  # the last request for leave that was not granted
-    leave_until: float = float("-inf")  # end of its process's leave, by the monotonic clock of this process
-    using_until: float = float("-inf")  # the same for all its processes so far: until then one may use its ceiling
-    patience: Patience | None = None  # with its process, while connected
-    told_hung: bool = False  # whether it was reported as hanging
-    shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
-    waits: str = ""  # why it cannot be started, as last reported
-    outcomes: Counter[str] = field(default_factory=Counter[str])
-
-    @property
-    def visits(self) -> int:
-        return self.before + self.report.visits
-
-    @property
-    def running(self) -> bool:
-        return self.process is not None
 
 
 class Coordinator:
@@ -108,6 +69,8 @@ class Coordinator:
         As in `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer
         Where the processes run; the second copies, and what moves partitions, None if they are on this machine.
+    log
+        The log of the run; None for none.
     """
 
     def __init__(
@@ -121,15 +84,16 @@ class Coordinator:
         launcher: Launcher,
         copies: PartCopies | None = None,
         transfer: PartTransfer | None = None,
+        log: VisitLog | None = None,
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._config, self._seeds, self._limits, self._watch = config, tuple(seeds), limits, watch
-        self._written = written(directory)
-        self._parts = [_Part(number) for number in range(birth.parts)]
+        self._written, self._log = written(directory), log
+        self._parts = [RunPart(number) for number in range(birth.parts)]
         for part in self._parts:
             part.placed.set()
-        self._begun_at, self._reason, self._error = time.monotonic(), "", ""
-        self._error_code = StoreError.exit_code
+        self._begun_at, self._reason = time.monotonic(), ""
+        self._error: EvercrawlError | None = None
         self._rests, self._last = 0, (-1, -1)
         self._left, self._measured_at = limits.pages, float("-inf")
         self._tasks = set[asyncio.Task[None]]()
@@ -155,7 +119,7 @@ class Coordinator:
         await self._line.open()
         try:
             while not self._over(stop):
-                self._launcher.look()
+                self._look()
                 self._mind()
                 self._keep()
                 self._revive()
@@ -173,46 +137,25 @@ class Coordinator:
         self._watch(progress)
         self._measure(last=True)
         if self._error:
-            raise _ENDED_BY.get(self._error_code, StoreError)(self._error)
+            raise self._error
         return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
 
     def progress(self) -> Progress:
         """Return the progress of all partitions together."""
-        reports = [part.report for part in self._parts]
-        errors = Counter[str]()
-        for report in reports:
-            errors.update(report.errors)
-        outcomes = Counter[str]()
+        return progress_of(self._parts, time.monotonic() - self._begun_at)
+
+    def _look(self) -> None:
+        """Look which machines are there."""
+        self._launcher.look()
         for part in self._parts:
-            outcomes.update(part.outcomes)
-            outcomes.update(part.report.outcomes)
-        return Progress(
-            at=time.time(),
-            elapsed_s=max(time.monotonic() - self._begun_at, 1e-9),
-            known=sum(report.known - report.elsewhere for report in reports),
-            fetched=sum(report.fetched for report in reports),
-            visits=sum(part.visits for part in self._parts),
-            queue=sum(report.queue for report in reports),
-            in_flight=sum(report.in_flight for report in reports),
-            rate_per_s=sum(report.rate_per_s for report in reports),
-            bytes_in=sum(report.bytes_in for report in reports),
-            outcomes=dict(outcomes),
-            errors=dict(errors),
-        )
+            part.machine = self._launcher.where(part.number) or part.machine
 
     def states(self) -> list[PartState]:
         """Return the present state of each partition."""
         return [self._state(part) for part in self._parts]
 
-    def _state(self, part: _Part) -> PartState:
-        opening = part.patience is not None and part.patience.opening
-        return PartState(
-                part.number, self._launcher.where(part.number), part.writer is not None, part.lives, part.waits,
-                part.report.known - part.report.elsewhere, part.report.elsewhere, part.report.fetched,
-                part.report.queue, part.visits, part.report.bytes_in, part.report.in_flight, part.report.rate_per_s,
-                part.report.letters, part.report.under_way, part.report.leases, part.report.let, part.report.at_rest,
-                part.report.pid, 0.0 if part.patience is None else part.patience.silent_s(time.monotonic()), opening,
-            )  # fmt: skip
+    def _state(self, part: RunPart) -> PartState:
+        return part.state(self._launcher.where(part.number))
 
     def _measure(self, *, last: bool = False) -> None:
         """Write the figures of all partitions for Prometheus, at intervals."""
@@ -298,7 +241,7 @@ class Coordinator:
             if process is not None:
                 process.kill()
 
-    def _take_back(self, part: _Part) -> None:
+    def _take_back(self, part: RunPart) -> None:
         """Reclaim the visits that a partition may no longer make, once it has confirmed the lower number."""
         if part.lowered is None or self._left is None or part.report.allowed != part.lowered - part.before:
             return
@@ -313,7 +256,7 @@ class Coordinator:
 
     # Processes
 
-    def _begin(self, part: _Part) -> None:
+    def _begin(self, part: RunPart) -> None:
         """Start a process of a partition."""
         part.outcomes.update(part.report.outcomes)
         if self._left is not None and part.begun_at:  # it may have made visits that it did not report
@@ -326,7 +269,7 @@ class Coordinator:
         directory = self._launcher.directory(part.number)
         plan = PartPlan(
             directory, self._birth.share(part.number), bytes.fromhex(self._birth.secret),
-            life, part_config(settings, part.number, len(self._parts)), self._seeds,
+            life, part_config(settings, part.number, len(self._parts)), self._seeds, logged=logged(self._log),
         )  # fmt: skip
         part.process = self._launcher.launch(self._copies.planned(plan, settings))
         part.begun_at, part.ended = time.monotonic(), False
@@ -336,13 +279,13 @@ class Coordinator:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _attend(self, part: _Part, process: PartProcess) -> None:
+    async def _attend(self, part: RunPart, process: PartProcess) -> None:
         """Carry the frames of a process until it ends."""
         over, line = asyncio.ensure_future(process.ended()), None
         try:
             line = await process.connected()
         except EvercrawlError as error:
-            self._error = f"partition {part.number}: {error}"
+            self._fail(part, str(error))
             process.kill()
         if line is not None:
             reader, part.writer = line
@@ -355,7 +298,7 @@ class Coordinator:
                 await asyncio.wait([listening], timeout=LAST_WORDS_S)
                 listening.cancel()
             if listening.done() and not listening.cancelled() and (fault := listening.exception()) is not None:
-                self._error = self._error or f"partition {part.number}: {type(fault).__name__}: {fault}"
+                self._fail(part, f"{type(fault).__name__}: {fault}")
             part.writer.close()
             await asyncio.wait([over], timeout=END_S)  # it has announced its end, or cannot be reached
             if not over.done():
@@ -371,13 +314,13 @@ class Coordinator:
         if not part.ended and not self._reason:
             self._tell(f"partition {part.number} was killed ({how}); it is restarted")
 
-    async def _listen(self, part: _Part, reader: asyncio.StreamReader) -> None:
+    async def _listen(self, part: RunPart, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:
             self._hear(part, frame)
             if part.patience is not None:
                 part.patience.heard(time.monotonic(), opening=not part.reported.is_set())
 
-    def _hear(self, part: _Part, frame: Frame) -> None:
+    def _hear(self, part: RunPart, frame: Frame) -> None:
         if isinstance(frame, Mailed):
             self._copies.begun(part.number)
             if frame.to < len(self._parts):
@@ -386,9 +329,9 @@ class Coordinator:
             part.asks = frame
             self._give_leave(part)
         elif isinstance(frame, PartReport):
-            if frame.message:
-                self._tell(f"partition {part.number}: {frame.message}")
-            if frame.known or frame.visits or not frame.message:
+            if frame.message and frame.message != part.report.message:
+                self._tell(f"partition {part.number}: {frame.message}", part, frame.alert)
+            if frame.pid or not frame.message:  # else it is only a sentence
                 part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
                 part.report, part.reported_at = frame, time.monotonic()
                 part.reported.set()
@@ -398,6 +341,10 @@ class Coordinator:
                     self._copies.caught_up(part.number)
                 self._ceiling.heard(part.number, frame.ceiling)
                 self._take_back(part)
+        elif isinstance(frame, VisitLogged):
+            if self._log is not None:
+                fields = msgspec.msgpack.decode(frame.fields, type=dict[str, object])
+                self._log.learned_afar(part.number, part.machine, frame.at, fields)
         elif isinstance(frame, CopyWhole):
             self._copies.begun(part.number)
             self._copies.caught_up(part.number)
@@ -410,9 +357,15 @@ class Coordinator:
             if frame.error and (frame.again or (frame.lost and self._copies.lost(part.number))):
                 self._tell(f"partition {part.number}: {frame.error}; it is restarted")
             elif frame.error:
-                self._error, self._error_code = f"partition {part.number}: {frame.error}", frame.code
+                self._fail(part, frame.error, frame.code)
 
-    def _give_leave(self, part: _Part) -> None:
+    def _fail(self, part: RunPart, sentence: str, code: int = StoreError.exit_code) -> None:
+        """End the run, because a partition cannot be crawled; the first reason counts."""
+        if self._error is None:
+            self._error = _ENDED_BY.get(code, StoreError)(f"partition {part.number}: {sentence}")
+            self._error.partition, self._error.machine = part.number, part.machine
+
+    def _give_leave(self, part: RunPart) -> None:
         """Grant a process that reports its state the leave that it asked for, to request pages for a while.
 
         A process that asks but does not report would block all that waits for its report, such as the ceilings.
@@ -467,15 +420,16 @@ class Coordinator:
         reported = part.running and part.reported.is_set()
         return reported and (part.report.kept or self._settings().durable != "keeper")
 
-    def _say(self, part: _Part, frame: Frame) -> bool:
+    def _say(self, part: RunPart, frame: Frame) -> bool:
         """Send a frame to the process of a partition; return whether it has one."""
         if part.writer is None or part.writer.is_closing():
             return False
         part.writer.write(packed(frame))
         return True
 
-    def _tell(self, sentence: str) -> None:
-        self._watch(Progress(at=time.time(), message=sentence))
+    def _tell(self, sentence: str, part: RunPart | None = None, alert: str = "") -> None:
+        about = () if part is None else (part.health,)
+        self._watch(Progress(at=time.time(), message=sentence, alert=alert, partitions=about))
 
     async def _end(self) -> None:
         """End all processes in order; kill those that do not end."""
@@ -494,11 +448,6 @@ class Coordinator:
         await self._copies.close()
 
 
-def of_one_before(report: PartReport) -> PartReport:
-    """Return a report for a process that has not reported yet: known totals stay, its own counts start at 0."""
-    return PartReport(report.known, report.elsewhere, report.fetched, report.queue)
-
-
 async def crawl_parted(
     directory: Path,
     birth: ClusterBirth,
@@ -510,6 +459,7 @@ async def crawl_parted(
     launcher: Launcher | None = None,
     copies: PartCopies | None = None,
     transfer: PartTransfer | None = None,
+    log: VisitLog | None = None,
 ) -> Summary:
     """Crawl in several partitions until a limit is reached or `stop` is set.
 
@@ -521,6 +471,8 @@ async def crawl_parted(
         As in `evercrawl.crawl.session.crawl`.
     launcher, copies, transfer
         Where the processes run, the second copies, and what moves partitions; None for this machine.
+    log
+        The log of the run; None for none.
 
     Raises
     ------
@@ -528,4 +480,5 @@ async def crawl_parted(
         A partition cannot be crawled.
     """
     launcher = LocalLauncher(directory) if launcher is None else launcher
-    return await Coordinator(directory, birth, config, seeds, limits, watch, launcher, copies, transfer).run(stop)
+    one = Coordinator(directory, birth, config, seeds, limits, watch, launcher, copies, transfer, log)
+    return await one.run(stop)

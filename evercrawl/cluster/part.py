@@ -18,6 +18,7 @@ from evercrawl.cluster.copies.folder_keeper import FolderKeeper
 from evercrawl.cluster.copies.node_keeper import NodeKeeper
 from evercrawl.cluster.copies.restoring_part import PartGoneError, settle_lost
 from evercrawl.cluster.plan import PartPlan
+from evercrawl.cluster.visit_reports import ALL, NONE, VisitReports
 from evercrawl.cluster.wire import (
     CeilingShared,
     CopyAnswered,
@@ -137,6 +138,9 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
     answering, answers = PartAnswering(plan.directory), dict[int, asyncio.Task[None]]()
 
     def watch(progress: Progress) -> None:
+        if progress.message and not (progress.elapsed_s or progress.outcomes):  # no state of the crawl
+            write(PartReport(message=progress.message, alert=progress.alert))
+            return
         with_others = carrier.standing
         write(
             PartReport(
@@ -145,6 +149,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 progress.rate_per_s, progress.outcomes, progress.errors, with_others.letters, carrier.pages() or 0,
                 with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
                 with_others.used, carrier.ceiling(), os.getpid(), keeper is not None and keeper.whole,
+                progress.disk_full, progress.memory_short, progress.names_trouble, progress.fresh, progress.alert,
             )
         )  # fmt: skip
 
@@ -157,6 +162,10 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
         keeper = NodeKeeper(plan.share.number, plan.incarnation, plan.keeper, write)
     elif plan.kept is not None and plan.config.durable == "keeper":
         keeper = FolderKeeper(plan.kept, lambda: write(CopyWhole()))
+
+    reports = None
+    if plan.logged != NONE:
+        reports = VisitReports(plan.logged == ALL, write, lambda: crowded(writer))
 
     async def listen() -> None:
         while (frame := await read_frame(reader)) is not None:
@@ -195,6 +204,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 Limits(),
                 watch,
                 stop,
+                heard=reports,
                 member=Membership(plan.share, plan.secret, carrier, keeper),
             )
         write(PartEnded())

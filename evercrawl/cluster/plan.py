@@ -31,6 +31,8 @@ class PartPlan:
         Whether the partition has been crawled, so that it must not be started from scratch.
     line
         Directories of a lower line are set aside; 0 for none.
+    logged
+        Which visits are reported for the log of the run: "none", "failed" or "all".
     """
 
     directory: Path
@@ -44,3 +46,4 @@ class PartPlan:
     keeper: str = ""
     begun: bool = False
     line: int = 0
+    logged: str = "none"

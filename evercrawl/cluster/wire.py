@@ -78,6 +78,10 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         Process id.
     kept
         Whether its second copy is complete.
+    disk_full, memory_short, names_trouble, fresh
+        As in `Progress`.
+    alert
+        Kind of alert of the message; "" for none.
     """
 
     known: int = 0
@@ -101,6 +105,18 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     ceiling: float = 0.0
     pid: int = 0
     kept: bool = False
+    disk_full: bool = False
+    memory_short: bool = False
+    names_trouble: str = ""
+    fresh: float | None = None
+    alert: str = ""
+
+
+class VisitLogged(msgspec.Struct, array_like=True, frozen=True, tag="visit"):
+    """A visit for the log of the run: its time, and the fields of its line as msgpack."""
+
+    at: float
+    fields: bytes
 
 
 class PartQuestion(msgspec.Struct, array_like=True, frozen=True, tag="question"):
@@ -262,6 +278,7 @@ Frame: TypeAlias = (
     | CeilingShared
     | StopAsked
     | PartReport
+    | VisitLogged
     | PartQuestion
     | PartQuestionDropped
     | PartAnswered

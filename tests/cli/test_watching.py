@@ -28,7 +28,7 @@ from evercrawl.cli.watching.hook import AlertHook
 from evercrawl.cli.watching.rotating import KEPT, RotatingFile
 from evercrawl.cli.watching.watching import Watching, add_watching
 from evercrawl.errors import ConfigError, NoRoomError
-from evercrawl.progress import Progress, Summary
+from evercrawl.progress import PartHealth, Progress, Summary
 from evercrawl.simulate.surroundings.loopback import NETWORK
 
 FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
@@ -342,6 +342,63 @@ def test_each_trouble_is_raised_once_cleared_once_and_not_too_often():
     assert [(line["kind"], line["left_out"]) for line in told.lines] == [("set_aside", 0)]
     alerts.finish(Summary(1, 1, 1, 1.0, "stopped"))
     assert told.lines[-1]["message"] == "the run ended: stopped"
+
+
+def parted(at: float, *parts: PartHealth) -> Progress:
+    return Progress(at=at, elapsed_s=at, partitions=parts)
+
+
+@pytest.mark.parametrize(
+    ("kind", "trouble"),
+    [
+        ("disk_full", {"disk_full": True, "message": "full"}),
+        ("memory_short", {"memory_short": True}),
+        ("names", {"names_trouble": "nobody answers"}),
+        ("freshness", {"fresh": 0.25}),
+    ],
+)
+def test_the_trouble_of_a_partition_names_it_and_its_machine_and_each_machine_is_told_of_once(kind, trouble):
+    told = Told()
+    alerts = Alerts(told, "/crawl", every_s=100.0, min_fresh=0.5, clock=lambda: 0.0)
+    well = [PartHealth(0, "a"), PartHealth(1, "a"), PartHealth(2, "b")]
+    ill = [PartHealth(part.number, part.machine, **trouble) for part in well]
+
+    def said() -> list[tuple[str, int, str, list[int], int]]:
+        found = [
+            (line["state"], line["partition"], line["machine"], line["partitions"], line["left_out"])
+            for line in told.lines
+            if line["kind"] == kind
+        ]
+        assert len(found) == len(told.lines)
+        told.lines.clear()
+        return found
+
+    for at in range(5):
+        alerts(parted(at, well[0], ill[1], well[2]))
+    assert said() == [("raised", 1, "a", [1], 0)]
+    for at in range(5, 10):  # another one of the machine, too soon; and another machine
+        alerts(parted(at, ill[0], ill[1], ill[2]))
+    assert said() == [("raised", 2, "b", [2], 0)]
+    alerts(parted(200, ill[0], ill[1], ill[2]))
+    assert said() == [("raised", 0, "a", [0, 1], 1)]
+    alerts(parted(201, ill[0], well[1], well[2]))
+    assert said() == [("cleared", 2, "b", [2], 0)]
+    alerts(parted(202, *well))
+    assert said() == [("cleared", 0, "a", [0], 0)]
+
+
+def test_what_fails_in_a_partition_is_told_with_its_number_and_machine():
+    told = Told()
+    alerts = Alerts(told, "/crawl", every_s=100.0, min_fresh=0.0, clock=lambda: 0.0)
+    for number in (3, 4):
+        about = (PartHealth(number, "box"),)
+        alerts(Progress(at=1.0, message="its state was rebuilt", alert="set_aside", partitions=about))
+    assert [(line["kind"], line["partition"], line["machine"]) for line in told.lines] == [("set_aside", 3, "box")]
+    error = NoRoomError("partition 2: the disk is full")
+    error.partition, error.machine = 2, "box"
+    alerts.failed(error)
+    alerts.failed(NoRoomError("the disk is full"))
+    assert [line.get("partition") for line in told.lines[1:]] == [2, None]
 
 
 def test_a_hook_that_hangs_or_fails_never_holds_the_crawl_up(received, monkeypatch):

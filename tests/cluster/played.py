@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
+
 from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import (
@@ -26,12 +28,13 @@ class Played:
     gone = True
 
     def __init__(self, plan: PartPlan) -> None:
-        self.number, self.ours = plan.share.number, socket.socketpair()
+        self.plan, self.number, self.ours = plan, plan.share.number, socket.socketpair()
         self.heard, self.killed = list[Frame](), asyncio.Event()
         self.hangs, self.used, self.reports, self.kept = False, 1.0, True, False
         self.joins_after_s, self.wants = 0.0, 5  # pages
         self.mails: int | None = None  # another partition
         self.says = list[Frame]()  # once
+        self.conditions: dict[str, object] = {}  # of its reports
         self._talking = asyncio.ensure_future(self._talk())
 
     async def connected(self):
@@ -66,7 +69,7 @@ class Played:
                         used=self.used * ceiling, ceiling=ceiling, pid=70 + self.number, kept=self.kept,
                     )  # fmt: skip
                     if self.reports:
-                        writer.write(packed(report))
+                        writer.write(packed(msgspec.structs.replace(report, **self.conditions)))
                 await asyncio.sleep(0.02)
         finally:
             listening.cancel()

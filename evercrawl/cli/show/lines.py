@@ -98,7 +98,10 @@ class JsonLines(Lines):
 
     def line(self, progress: Progress) -> str:
         """Return one state as JSON."""
-        return json_line("progress", asdict(progress))
+        shown = asdict(progress)
+        if not progress.partitions:
+            del shown["partitions"]
+        return json_line("progress", shown)
 
     def notice(self, progress: Progress) -> str:
         """Return the message as JSON."""

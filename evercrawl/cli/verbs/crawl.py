@@ -105,7 +105,9 @@ def run(args: argparse.Namespace) -> int:
         Watching(args, directory, told) as watch,
     ):
         if parts is not None:
-            return partitions.crawl(directory, parts, config, given.urls, limits, watch, notes, args.cluster, shown)
+            return partitions.crawl(
+                directory, parts, config, given.urls, limits, watch, notes, args.cluster, shown, watch.heard
+            )
         return crawl(directory, config, given.urls, limits, watch, notes, watch.heard, quiet=args.quiet, outlet=shown)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.config.secrets import masked
+from evercrawl.errors import EvercrawlError
+from evercrawl.progress import PartHealth
 
 if TYPE_CHECKING:
     from evercrawl.progress import Progress, Summary
@@ -28,7 +30,8 @@ class Alerts:
     """Monitors the progress of a run and sends alerts to the hook.
 
     A lasting condition is raised once and cleared once. Each kind of alert is raised at most once per `every_s`; the
-    next one says how many were suppressed.
+    next one says how many were suppressed. Of a crawl in partitions, that holds for each machine; alerts name the
+    partitions, and one that has a condition later than the others of its machine raises it again.
 
     Parameters
     ----------
@@ -55,55 +58,92 @@ class Alerts:
     ) -> None:
         self._hook, self._directory, self._every_s, self._min_fresh = hook, directory, every_s, min_fresh
         self._clock = clock
-        self._raised = set[str]()
-        self._told_at = dict[str, float]()
-        self._left_out = Counter[str]()
+        self._raised = dict[tuple[str, str], frozenset[int]]()  # kind and machine -> partitions
+        self._told_at = dict[tuple[str, str], float]()
+        self._left_out = Counter[tuple[str, str]]()
+        self._late = set[tuple[str, str]]()  # conditions that are to be raised once that is not too early
         self._last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
         """Check the state of the crawl."""
         if progress.alert:
-            self._raise(progress.alert, progress.at, progress.message)
+            machine = progress.partitions[0].machine if progress.partitions else ""
+            if not self._raise(progress.alert, machine, progress.at, progress.message, progress.partitions):
+                self._left_out[progress.alert, machine] += 1
         if not (progress.elapsed_s or progress.outcomes):
             return
         self._last = progress
-        fresh = progress.fresh if progress.fresh is not None else 1.0
-        self._judge("disk_full", progress.disk_full, progress, progress.message)
-        self._judge("memory_short", progress.memory_short, progress, progress.message)
-        self._judge("names", bool(progress.names_trouble), progress, progress.names_trouble)
-        less = f"of copies drawn at random {fresh:.0%} were found unchanged, and {self._min_fresh:.0%} are wanted"
-        self._judge("freshness", fresh < self._min_fresh, progress, less)
+        if not progress.partitions:
+            self._look([progress], "", progress.at)
+            return
+        for machine in sorted({part.machine for part in progress.partitions} | {where for _, where in self._raised}):
+            self._look([part for part in progress.partitions if part.machine == machine], machine, progress.at)
 
     def finish(self, summary: Summary | None) -> None:
         """Send the alert that the run has ended."""
         reason = "cut short" if summary is None else summary.reason
-        self._send("ended", "raised", self._clock(), f"the run ended: {reason}")
+        self._send("ended", "", "raised", self._clock(), f"the run ended: {reason}", {})
 
     def failed(self, error: BaseException) -> None:
         """Send the alert that the run ended with an error."""
-        self._send("failed", "raised", self._clock(), f"{type(error).__name__}: {error}")
+        where = dict[str, Any]()
+        if isinstance(error, EvercrawlError) and error.partition is not None:
+            where = {"partition": error.partition, "machine": error.machine, "partitions": [error.partition]}
+        self._send("failed", "", "raised", self._clock(), f"{type(error).__name__}: {error}", where)
 
-    def _judge(self, kind: str, holds: bool, progress: Progress, message: str) -> None:
-        if holds and kind not in self._raised:
-            if self._raise(kind, progress.at, message or KINDS[kind]):
-                self._raised.add(kind)
-        elif not holds and kind in self._raised:
-            self._raised.discard(kind)
-            self._send(kind, "cleared", progress.at, f"no more: {KINDS[kind]}")
+    def _look(self, crawls: Sequence[Progress | PartHealth], machine: str, at: float) -> None:
+        """Judge a crawl, or its partitions on one machine."""
+        least = self._min_fresh
+        self._judge("disk_full", machine, at, [(each, each.message) for each in crawls if each.disk_full])
+        self._judge("memory_short", machine, at, [(each, each.message) for each in crawls if each.memory_short])
+        self._judge("names", machine, at, [(each, each.names_trouble) for each in crawls if each.names_trouble])
+        self._judge("freshness", machine, at, [
+            (each, f"of copies drawn at random {fresh:.0%} were found unchanged, and {least:.0%} are wanted")
+            for each in crawls
+            if (fresh := 1.0 if each.fresh is None else each.fresh) < least
+        ])  # fmt: skip
 
-    def _raise(self, kind: str, at: float, message: str) -> bool:
-        if at - self._told_at.get(kind, float("-inf")) < self._every_s:
-            self._left_out[kind] += 1
+    def _judge(self, kind: str, machine: str, at: float, found: Sequence[tuple[Progress | PartHealth, str]]) -> None:
+        """Raise a condition that some partitions of a machine have, or clear it once none has it."""
+        parts, key = [part for part, _ in found if isinstance(part, PartHealth)], (kind, machine)
+        numbers = frozenset(part.number for part in parts)
+        if found and (key not in self._raised or numbers - self._raised[key]):
+            new = [part for part in parts if part.number not in self._raised.get(key, ())]
+            others = [part for part in parts if part not in new]
+            message = next(said for part, said in found if not new or part is new[0])
+            if self._raise(kind, machine, at, message or KINDS[kind], [*new, *others]):
+                self._raised[key] = numbers
+                self._late.discard(key)
+            elif key not in self._late:
+                self._late.add(key)
+                self._left_out[key] += 1
+        elif found:
+            self._raised[key] = self._raised[key] & numbers
+        else:
+            self._late.discard(key)
+            if (before := self._raised.pop(key, None)) is not None:
+                where = {"partition": min(before), "machine": machine, "partitions": sorted(before)} if before else {}
+                self._send(kind, machine, "cleared", at, f"no more: {KINDS[kind]}", where)
+
+    def _raise(self, kind: str, machine: str, at: float, message: str, parts: Sequence[PartHealth]) -> bool:
+        """Send an alert, unless there was one of its kind on its machine a short time ago; return whether it was sent.
+
+        The first of `parts` is the one that it names.
+        """
+        key = kind, machine
+        if at - self._told_at.get(key, float("-inf")) < self._every_s:
             return False
-        self._told_at[kind] = at
-        self._send(kind, "raised", at, message)
+        self._told_at[key] = at
+        numbers = [part.number for part in parts]
+        where = {"partition": numbers[0], "machine": machine, "partitions": sorted(numbers)} if numbers else {}
+        self._send(kind, machine, "raised", at, message, where)
         return True
 
-    def _send(self, kind: str, state: str, at: float, message: str) -> None:
+    def _send(self, kind: str, machine: str, state: str, at: float, message: str, where: Mapping[str, Any]) -> None:
         assert kind in KINDS, "documented"
         last = self._last
         self._hook(masked(json_line("alert", {
             "kind": kind, "state": state, "at": at, "directory": self._directory, "message": message,
-            "left_out": self._left_out.pop(kind, 0), "known": last.known if last else None,
-            "visits": last.visits if last else None,
+            "left_out": self._left_out.pop((kind, machine), 0), "known": last.known if last else None,
+            "visits": last.visits if last else None, **where,
         })))  # fmt: skip

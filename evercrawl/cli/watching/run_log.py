@@ -10,16 +10,14 @@ import msgspec
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.plain import plain
 from evercrawl.config.secrets import masked
-from evercrawl.types import Outcome
+from evercrawl.model.stored.visit_line import is_logged, visit_fields
 
 if TYPE_CHECKING:
     from evercrawl.cli.watching.rotating import RotatingFile
     from evercrawl.model.stored.remembered import Remembered
     from evercrawl.progress import Progress, Summary
-    from evercrawl.store.journal.events import Visit
 
 STATE_EVERY_S: Final = 60.0
-FAILED: Final = frozenset({Outcome.ERROR, Outcome.REFUSED, Outcome.GONE, Outcome.TRUNCATED})
 _STATE: Final = (
     "elapsed_s", "known", "fetched", "visits", "changed", "queue", "in_flight", "rate_per_s", "bytes_in", "outcomes",
     "errors", "waiting", "fresh", "disk_full",
@@ -39,24 +37,26 @@ class RunLog:
         Whether successful visits are written too.
     clock
         Tells the time, in seconds since the epoch.
+
+    Attributes
+    ----------
+    every
+        As above.
     """
 
     def __init__(self, file: RotatingFile, form: str, *, every: bool, clock: Callable[[], float]) -> None:
-        self._file, self._form, self._every, self._clock = file, form, every, clock
+        self._file, self._form, self.every, self._clock = file, form, every, clock
         self._message = ""
         self._state_at = float("-inf")
 
     def learned(self, visit: Remembered) -> None:
         """Write a visit, if it failed or all visits are written."""
-        event = visit.event
-        if not self._every and event.outcome not in FAILED:
-            return
-        outcome = Outcome(event.outcome)
-        self.write("visit", event.at, {
-            "url": visit.reading.exchange.request.url, "outcome": outcome.label, "status": event.status,
-            "reason": reason(event), "fetch_s": round(event.fetch_s, 3), "size_bytes": event.size_bytes,
-            "visits": event.visits,
-        })  # fmt: skip
+        if is_logged(visit.event, every=self.every):
+            self.write("visit", visit.event.at, visit_fields(visit))
+
+    def learned_afar(self, number: int, machine: str, at: float, fields: Mapping[str, Any]) -> None:
+        """Write a visit of a partition, as the partition's process describes it."""
+        self.write("visit", at, {"partition": number, "machine": machine, **fields})
 
     def __call__(self, progress: Progress) -> None:
         """Write a new message, and the state once a minute."""
@@ -83,13 +83,6 @@ class RunLog:
         """Write a line, with passwords in URLs left out."""
         text = masked(json_line(event, {"at": at, **fields}))
         self._file.write(text if self._form == "json" else _as_text(text))
-
-
-def reason(event: Visit) -> str:
-    """Return why a visit failed: its error, or the status; "" if it succeeded."""
-    if event.outcome not in FAILED:
-        return ""
-    return event.error or f"status {event.status}"
 
 
 def _as_text(line: str) -> str:
