@@ -46,6 +46,8 @@ def is_parted(args: argparse.Namespace) -> bool:
 
 def _directory(args: argparse.Namespace) -> Path:
     """Return the crawl directory if it can be determined without an error; the verb itself raises errors."""
+    if args.verb == "upgrade" and args.crawl is not None:
+        return Path(args.crawl)
     if args.dir is not None or (Path() / where.PARTED).is_file():
         return Path(args.dir or ".")
     below = where.crawls_below(Path())
@@ -63,7 +65,7 @@ def answer(args: argparse.Namespace) -> int:
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
-        "move": _move, "drain": _drain,
+        "move": _move, "drain": _drain, "upgrade": _upgrade,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -308,6 +310,12 @@ def _drain(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cli.verbs.move import drain_parted
 
     return drain_parted(args, directory)
+
+
+def _upgrade(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.upgrade import run_parted
+
+    return run_parted(args, directory)
 
 
 def _verify(args: argparse.Namespace, directory: Path) -> int:

@@ -22,7 +22,7 @@ from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal import segment
-from evercrawl.store.partition import FORMAT, is_crawl
+from evercrawl.store.partition import FORMAT, SHARED_FORMAT, is_crawl
 from evercrawl.store.rekeying import give_secret
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.snapshots import head, snapshot, version8
@@ -154,6 +154,8 @@ def _lessons(disk: Disk, name: str) -> int | None:
 
 def _judged(part: str, found: int | None) -> FormatState:
     known = FORMATS[part]
+    if part == DIRECTORY and found == SHARED_FORMAT:
+        return FormatState(part, found, SHARED_FORMAT, "current")
     if found is not None and found > known.newest:
         what = f"the {part} was made by a newer evercrawl (format {found}, this one reads {known.newest})"
         raise StoreError(f"{what}; upgrade evercrawl")
