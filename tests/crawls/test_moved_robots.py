@@ -74,3 +74,19 @@ def test_a_site_may_keep_the_files_of_its_own_hosts_where_it_likes(run):
     names = {hostname(f"{home}/"): [f"8.9.0.{i}"] for i, home in enumerate([*homes, "http://www.one.example"])}
     ran = run(world, [f"{home}/" for home in homes], Limits(seconds=60), names=names, polite=False, **SETTINGS)
     assert {url.rstrip("/") for url in ran.pages if "/for/" not in url} == {*homes}
+
+
+def test_names_at_the_address_of_a_host_that_others_lead_to_leave_it_its_turns(run):
+    """Each host says that its robots.txt is on a name of its own, at the address of the victim."""
+
+    def led_to(i: int) -> str:
+        return f"http://y{i}.spread{i}.test/rules"
+
+    def pages(name: str, seeds) -> int:
+        run.directory, run.now, run.runs = run.directory.parent / name, 1.7e9, 0
+        names = {hostname(f"{home}/"): [f"8.9.0.{i}"] for i, home in enumerate([VICTIM, *OTHERS[:100]])}
+        names |= {hostname(led_to(i)): names["victim.example"] for i in range(100)}
+        return turns(run(web(run, led_to), seeds, Limits(seconds=40), names=names, polite=False, **SETTINGS))
+
+    alone = pages("alone", [f"{VICTIM}/"])
+    assert pages("beside", [f"{VICTIM}/", *(f"{home}/" for home in OTHERS[:100])]) >= 0.65 * alone > 40

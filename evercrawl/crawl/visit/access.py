@@ -521,6 +521,8 @@ class Access:
 
         A held host's pages wait.
         """
+        while not self._frontier.may_keep(other, self._clock.now()):
+            await self._clock.sleep(POLL_S)
         held, address = False, self._frontier.keep_place(other)
         try:
             while self.shut or not (self._frontier.rested(other, self._clock.now()) and self._leased(other)):

@@ -7,6 +7,7 @@ from array import array
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
@@ -32,6 +33,7 @@ _LOOK_S: Final = 1.0  # delay to the next choice if the policy excludes all page
 _LOOK_MOST_S: Final = 60.0  # maximum of this delay, because the policy's answer may become outdated
 _HOSTS_OWN: Final = 0.8  # fraction of a visit's log worth above the crawl's price that counts as its host's price
 _NOTHING: Final = np.zeros(0)
+_LATER: Final = -1
 
 
 class Locator(Protocol):
@@ -123,7 +125,7 @@ class Frontier(PoliteHosts):
         self._in_order = policy.in_order and not (weighed and policy.weighs)
         self._several = connections_per_host > 1 and not (delay_s or ip_delay_s or self._in_order)
         self._queues = HostQueues(in_order=self._in_order, reviews=policy.reviews)
-        self._choices, self._chose_at = 0, 0.0
+        self._chose_at = 0.0
         self._reasons = HostReasons(self._rows, self._queues)
         self._newcomers_away = NewcomersAway(self._rows, self._queues)
         self._picked, self._picked_values = list[tuple["Host", int, bool]](), list["Floats"]()  # of the last choice
@@ -251,12 +253,14 @@ class Frontier(PoliteHosts):
         self._queues.put_back(host.number, slot, new=new)
         if new:
             self._newcomers_away.added((host.number,), self._chose_at)
+        self._unused(host, self._chose_at)
         self._rest(host)
 
     def give_up(self, host: Host, slot: int) -> None:
         """Drop a chosen page without a visit; it leaves the queues."""
         self._returned.add(slot)
         self.predicted_fresh.pop(slot, None)
+        self._unused(host, self._chose_at)
         self.release(host)
 
     def take_first(self, host: Host) -> tuple[int, bool] | None:
@@ -469,11 +473,12 @@ class Frontier(PoliteHosts):
         rows, out, busy, fresh, of = array("q"), array("I"), array("B"), 0, self._rows
         rested_at, delay_s, held, in_flight, keys = of.ready_at, of.delay_s, of.held, of.in_flight, of.address
         locator, located = self.locator, of.located
-        begun = dict[int, int]()  # chosen pages by host number; 0 if the host cannot be requested
-        for number, row, slot, new in self._queues.best(values, least, several=self._several):
+        begun = dict[int, int]()  # chosen pages by host number; 0: it cannot be requested; _LATER: others go first
+        later = list[tuple[int, int, int, int]]()  # newcomers, because a known host of their address would go first
+        for number, row, slot, new in chain(self._queues.best(values, least, several=self._several), later):
             if len(rows) == most:
                 break
-            if number in begun:
+            if begun.get(number, _LATER) != _LATER:
                 if self._one_more(number, begun[number]):
                     begun[number] += 1
                     busy.append(False)
@@ -481,7 +486,7 @@ class Frontier(PoliteHosts):
                     rows.append(row)
                     fresh += new
                 continue
-            begun[number] = 0
+            again, begun[number] = number in begun, 0
             ready_at = rested_at[number]
             if ready_at > now or held[number] or in_flight[number] >= per_host:
                 out.append(number)
@@ -497,10 +502,17 @@ class Frontier(PoliteHosts):
                 if address.chosen == choices:
                     self._passed_over = True
                     continue
-                if address.in_flight >= self._per_ip or address.ready_at > now:
-                    out.append(number)
-                    self._await(address, number, now)
-                    continue
+                busy_there = address.in_flight >= self._per_ip or address.ready_at > now
+                if busy_there or address.waiting is not None:
+                    known = not new or self._queues.seen(number)
+                    if not (again or busy_there or known) and self._known_first(address):
+                        begun[number] = _LATER
+                        later.append((number, row, slot, new))
+                        continue
+                    if busy_there or not self._takes(address, number, now, known=known):
+                        out.append(number)
+                        self._await(address, number, float(values[row]), now, known=known)
+                        continue
                 address.chosen = choices
                 ready_at = max(ready_at, address.ready_at)
             begun[number] = 1

@@ -202,6 +202,11 @@ class HostQueues:
         new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
         return new, seen
 
+    def seen(self, host: int) -> bool:
+        """Return whether a visited page of a host waits."""
+        lot = self._lots[host]
+        return bool(lot["awake"] or lot["asleep"])
+
     def size_bytes(self) -> int:
         """Return the memory use for pages and hosts in bytes."""
         fours, tabled, hosts = (int(self._control[i]) for i in (TOP, TABLED, HOSTS))

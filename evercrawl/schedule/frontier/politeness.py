@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import heapq
 import itertools
+import math
 import os
 from array import array
-from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
 from evercrawl.arrays.names import NumberedNames
+from evercrawl.schedule.frontier.address_line import PAGES_BETWEEN, AddressLine
 from evercrawl.schedule.frontier.host_rows import HostRows
 from evercrawl.schedule.frontier.hosts import Host, Hosts
 from evercrawl.schedule.frontier.machines import machine_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from evercrawl.types import Ints
 
-AT_ONCE: Final = 16  # number of hosts waiting for one address that are offered again together
 LOOK_S: Final = 0.1  # minimum delay before a busy host is checked again
-GATE_S: Final = 1.0  # delay before the next group of waiting hosts is offered
+GATE_S: Final = 1.0  # delay before others are offered if none of the offered hosts takes the turn
 _ADDRESSES: Final = 1 << 12  # number of addresses that are kept in any state
 
 
@@ -42,11 +43,13 @@ class Address:
     shut, rested_at
         Whether another partition has the address, and `ready_at` before that.
     waiting
-        Numbers of rested hosts that wait for the address; they are offered again in small groups.
-    gated
-        Whether a check of the waiting hosts is scheduled.
+        Numbers of rested hosts that wait for the address; they are offered again turn by turn.
+    gate_at
+        When the waiting hosts are checked next; infinity if no check is scheduled.
     chosen
         Last choice that included one of its hosts.
+    offered, offered_in
+        The hosts whose turn it is, and the choice for which it is theirs alone.
     """
 
     in_flight: int = 0
@@ -54,9 +57,11 @@ class Address:
     ready_at: float = 0.0
     shut: bool = False
     rested_at: float = 0.0
-    waiting: deque[int] | None = None
-    gated: bool = False
+    waiting: AddressLine | None = None
+    gate_at: float = math.inf
     chosen: int = 0
+    offered: Sequence[int] = ()
+    offered_in: int = 0
 
 
 class PoliteHosts:
@@ -98,6 +103,7 @@ class PoliteHosts:
         self._per_ip = connections_per_ip
         self._ip_delay_s = ip_delay_s
         self._order = itertools.count()
+        self._choices = 0
         self._gates: list[tuple[float, int, Address]] = []
         self._rested, self._rested_at = array("I"), array("d")  # hosts to consider, each from an instant on
         self._rows = HostRows(names)
@@ -194,6 +200,9 @@ class PoliteHosts:
                 ready_at = min(ready_at, now + rows.delay_s[row] / self._per_ip)
             if ready_at > address.ready_at:
                 address.ready_at = ready_at
+            if address.waiting is not None:
+                address.waiting.began(now, aside=address.chosen != self._choices)
+                address.chosen = 0
         if self._per_host > 1:
             self._rest(host)
 
@@ -252,7 +261,19 @@ class PoliteHosts:
         busy = host.held or host.in_flight >= self._per_host
         if busy or (address is not None and address.in_flight >= self._per_ip):
             return max(LOOK_S, host.delay_s / 2)  # the next rest is longer, so the check does not miss it
-        return 0.0
+        return max(LOOK_S, self._ip_delay_s) if address is not None and self._crowded(address, now) else 0.0
+
+    def may_keep(self, host: Host, now: float) -> bool:
+        """Whether a place may be reserved at a host's address: one at a time, and while hosts wait, not each turn."""
+        address = self._address_of(host)
+        return address is None or not (address.kept or self._crowded(address, now))
+
+    def _crowded(self, address: Address, now: float) -> bool:
+        """Whether pages of waiting hosts come before requests for anything else, which get one turn of four."""
+        line = address.waiting
+        if not line or address.chosen == self._choices or line.pages_since >= PAGES_BETWEEN:
+            return False
+        return now < line.began_at + GATE_S + self._ip_delay_s
 
     def shut(self, key: int, until: float) -> None:
         """Forbid requests to an address before an instant, or before `open_address`: another partition has it."""
@@ -267,8 +288,7 @@ class PoliteHosts:
         if address is not None and address.shut:
             address.shut, address.ready_at = False, max(address.rested_at, at)
             if address.waiting:
-                address.gated = True  # in addition to the scheduled later check
-                heapq.heappush(self._gates, (address.ready_at, next(self._order), address))
+                self._gate(address, address.ready_at)
 
     @staticmethod
     def address_key(host: Host) -> int:
@@ -303,38 +323,83 @@ class PoliteHosts:
             self._addresses = {
                 key: address
                 for key, address in self._addresses.items()
-                if address.in_flight or address.ready_at > now or address.waiting or address.gated
+                if address.in_flight or address.ready_at > now or address.waiting
             }
             self._addresses_most = max(_ADDRESSES, 2 * len(self._addresses))
 
-    def _await(self, address: Address, number: int, now: float) -> None:
-        """Let a host wait for an address that may not be requested now."""
+    def _await(self, address: Address, number: int, worth: float, now: float, *, known: bool) -> None:
+        """Let a host wait for an address that may not be requested now, or that another host may request first."""
         if address.waiting is None:
-            address.waiting = deque()
-        address.waiting.append(number)
-        self._gate(address, now)
+            address.waiting = AddressLine()
+        address.waiting.add(number, worth, known=known)
+        free = address.in_flight < self._per_ip
+        self._gate(address, max(address.ready_at, now + (LOOK_S if free else GATE_S)))
 
-    def _gate(self, address: Address, now: float) -> None:
-        """Schedule a check of the hosts that wait for an address."""
-        if not address.gated:
-            address.gated = True
-            when = address.ready_at if address.ready_at > now else now + GATE_S
-            heapq.heappush(self._gates, (when, next(self._order), address))
+    def _known_first(self, address: Address) -> bool:
+        """Whether newcomers may request an address in this choice only if no known host does."""
+        return address.offered_in == self._choices and address.waiting is not None and address.waiting.due
+
+    def _keeps(self, line: AddressLine, now: float) -> float:
+        """Return until when an address is kept for a known host whose turn it is; `now` if it is not.
+
+        It is kept if the others lose less time than this host would lose by another's request before its own.
+        """
+        if line.lacks_known and self._ip_delay_s:
+            rows = self._rows
+            ends = [rows.ready_at[host] for host in line.served if not rows.in_flight[host]]
+            line.kept_until = min((at for at in ends if now < at < now + self._ip_delay_s / 2), default=0.0)
+        return max(line.kept_until, now)
+
+    def _takes(self, address: Address, number: int, now: float, *, known: bool) -> bool:
+        """Return whether a host may request an address that others wait for, or have waited for; if so, it does.
+
+        For one choice, the address is left to those to whom it was offered.
+        """
+        line = address.waiting
+        assert line is not None, "nobody has waited"
+        if address.offered_in == self._choices and number not in address.offered and not (known and line.due):
+            return False
+        if line.kept_until > now and not known:
+            return False
+        line.serve(number, known=known)
+        return True
+
+    def _unused(self, host: Host, now: float) -> None:
+        """Offer an address to others soon, if the host whose turn it is was chosen and makes no request."""
+        address = self._addresses.get(host.rows.address[host.row])
+        if address is not None and address.waiting and address.in_flight < self._per_ip:
+            self._gate(address, max(address.ready_at, now + LOOK_S))
+
+    def _gate(self, address: Address, at: float) -> None:
+        """Have the hosts that wait for an address checked at an instant, or earlier."""
+        if at < address.gate_at:
+            address.gate_at = at
+            heapq.heappush(self._gates, (at, next(self._order), address))
 
     def _open_gates(self, now: float) -> None:
         while self._gates and self._gates[0][0] <= now:
-            _, _, address = heapq.heappop(self._gates)
-            address.gated = False
-            self._admit(address, now)
+            at, _, address = heapq.heappop(self._gates)
+            if at == address.gate_at:  # otherwise an earlier check has replaced it
+                address.gate_at = math.inf
+                self._admit(address, now)
 
     def _admit(self, address: Address, now: float) -> None:
-        """Offer some of the hosts that wait for an address again, if it may be requested; the others later."""
+        """Offer an address to those whose turn it is, if it may be requested; the others wait."""
         waiting = address.waiting
-        if waiting and address.in_flight < self._per_ip and address.ready_at <= now:
-            for _ in range(min(AT_ONCE, len(waiting))):
-                self._rest(self.hosts[waiting.popleft()])
+        if not waiting:
+            return
+        if address.in_flight >= self._per_ip or address.ready_at > now:
+            self._gate(address, address.ready_at if address.ready_at > now else now + GATE_S)
+            return
+        if (until := self._keeps(waiting, now)) > now:
+            self._gate(address, until)
+            return
+        if address.offered_in <= self._choices:
+            address.offered, address.offered_in = waiting.offer(), self._choices + 1
+            for number in address.offered:
+                self._rest(self.hosts[number])
         if waiting:
-            self._gate(address, now)
+            self._gate(address, now + GATE_S)
 
     def _key(self, address: str) -> int:
         return self._hasher.key(address) or 1
