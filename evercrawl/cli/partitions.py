@@ -120,7 +120,7 @@ def crawl(
             ray = stack.enter_context(connected(cluster))
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
-        from evercrawl.cluster.birth import born, is_cluster, next_life
+        from evercrawl.cluster.birth import born, is_cluster
         from evercrawl.cluster.coordinator import crawl_parted
         from evercrawl.config import save
         from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
@@ -152,7 +152,8 @@ def crawl(
                 watch(Progress(at=time.time(), message=said))
 
             copies = NodeCopies(directory, birth, launcher, tell)
-            moves = NodeMoves(directory, birth, launcher, next_life, tell, kept=config.durable == "keeper")
+            kept, lost_s = config.durable == "keeper", config.lost_after_s
+            moves = NodeMoves(directory, birth, launcher, tell, kept=kept, lost_after_s=lost_s)
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
             told = live.heard(watch, stop, outlet)

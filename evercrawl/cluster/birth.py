@@ -71,6 +71,9 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     drained, vacated
         On a Ray cluster: the disks to be emptied; for each partition, the disks from which it was moved and where its
         old directory is not set aside yet, with the number of processes that had been started then.
+    untried
+        On a Ray cluster: the partitions of which nothing has counted since they were moved, and the disk that each
+        left; its directory there has all that counts.
     """
 
     format: int
@@ -88,6 +91,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     begun: list[int] = []
     drained: list[str] = []
     vacated: dict[int, dict[str, int]] = {}
+    untried: dict[int, str] = {}
 
     def __post_init__(self) -> None:
         """See that what it names can be: a directory may come from a stranger."""
@@ -105,6 +109,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
             *self.lines,
             *self.begun,
             *self.vacated,
+            *self.untried,
         }
         if not numbers <= set(range(self.parts)) or len(self.places) not in (0, self.parts):
             raise ValueError(f"it names partitions that a crawl in {self.parts} has not")

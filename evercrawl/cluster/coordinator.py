@@ -321,6 +321,9 @@ class Coordinator:
                 part.patience.heard(time.monotonic(), opening=not part.reported.is_set())
 
     def _hear(self, part: RunPart, frame: Frame) -> None:
+        sentence = isinstance(frame, PartReport) and frame.message and not frame.pid
+        if not sentence and not isinstance(frame, (LeaveAsked, PartEnded)):
+            self._moves.counts(part.number)
         if isinstance(frame, Mailed):
             self._copies.begun(part.number)
             if frame.to < len(self._parts):
@@ -331,7 +334,7 @@ class Coordinator:
         elif isinstance(frame, PartReport):
             if frame.message and frame.message != part.report.message:
                 self._tell(f"partition {part.number}: {frame.message}", part, frame.alert)
-            if frame.pid or not frame.message:  # else it is only a sentence
+            if not sentence:
                 part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
                 part.report, part.reported_at = frame, time.monotonic()
                 part.reported.set()
@@ -354,7 +357,8 @@ class Coordinator:
             self._asked.heard(frame)
         elif isinstance(frame, PartEnded):
             part.ended = True
-            if frame.error and (frame.again or (frame.lost and self._copies.lost(part.number))):
+            lost = frame.lost and (self._moves.lost(part.number) or self._copies.lost(part.number))
+            if frame.error and (frame.again or lost):
                 self._tell(f"partition {part.number}: {frame.error}; it is restarted")
             elif frame.error:
                 self._fail(part, frame.error, frame.code)

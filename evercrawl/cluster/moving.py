@@ -127,6 +127,14 @@ class PartTransfer(Protocol):
         """End the processes of a move, so that no directory stays open."""
         ...
 
+    def counts(self, number: int) -> None:
+        """Take note that something of a partition counts now at its place; called before it takes effect."""
+        ...
+
+    def lost(self, number: int) -> bool:
+        """Take note that a partition is no longer at its place; return whether it can go back to an old one."""
+        ...
+
 
 class FolderTransfer:
     """Copies partitions to other directories of this machine; see `PartTransfer`.
@@ -166,6 +174,13 @@ class FolderTransfer:
 
     async def end(self) -> None:
         """Do nothing: no process was started."""
+
+    def counts(self, number: int) -> None:
+        """Do nothing: the new directory is on this machine too."""
+
+    def lost(self, number: int) -> bool:
+        """Return that it cannot go back."""
+        return False
 
 
 def read_move(directory: Path) -> PartMove | None:
@@ -326,6 +341,14 @@ class PartMoves:
         elif move is not None:
             self._task = asyncio.ensure_future(self._work(move))
 
+    def counts(self, number: int) -> None:
+        """Take note that something of a partition counts now; see `PartTransfer`."""
+        self._transfer.counts(number)
+
+    def lost(self, number: int) -> bool:
+        """Take note that a partition is no longer at its place; return whether it can go back to an old one."""
+        return self._transfer.lost(number)
+
     def stop(self) -> None:
         """Start no more moves, and interrupt the current one."""
         self._over = True
@@ -340,7 +363,7 @@ class PartMoves:
         try:
             await work
         except Exception as error:  # the crawl continues
-            self._tell(f"an old directory was not set aside: {type(error).__name__}: {error}")
+            self._tell(f"what a move had left to do failed: {type(error).__name__}: {error}")
         finally:
             self._task = None
 

@@ -43,6 +43,7 @@ from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, EvercrawlError, NoMemoryError, NoRoomError
 from evercrawl.progress import Limits, Progress
+from evercrawl.store.disk.leaving import mark_staying
 from evercrawl.store.objects.copying import copied_beside
 from evercrawl.store.post.messages import Message
 
@@ -171,6 +172,8 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
         while (frame := await read_frame(reader)) is not None:
             if isinstance(frame, StopAsked):
                 stop.set()
+            if isinstance(frame, LeaveGiven):
+                mark_staying(plan.directory)
             if isinstance(frame, PartQuestion):
                 answer(frame)
             if isinstance(frame, PartQuestionDropped) and frame.id in answers:

@@ -55,6 +55,8 @@ _GROWING: Final = ("known.bin", "urls.log", "urls.idx", *OF_PEOPLE)
 _LEFT_OUT: Final = (
     "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, LEAVING, "cookies.json",
 )  # fmt: skip
+_BEFORE: Final = frozenset({LOCK, MOVING, LEAVING, "archive"})
+"""What may be in a directory before anything was copied there."""
 _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
 """Files of SQLite beside a database; the copy of that is made by SQLite, and complete without them."""
 _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
@@ -205,7 +207,7 @@ def _check(originals: CrawlFiles, where: str, target: Path) -> None:
         if there.size(FILE) or there.size(COPY):
             if _id(originals) != _id(there):
                 raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
-        elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - {LOCK, MOVING, "archive"}:
+        elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - _BEFORE:
             raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
 
 

@@ -111,6 +111,6 @@ class PlayedLauncher:
 
 
 async def seen(what: Callable[[], bool]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         while not what():  # noqa: ASYNC110 - it is the process beside that changes
             await asyncio.sleep(0.01)

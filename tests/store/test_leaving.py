@@ -11,8 +11,8 @@ from evercrawl.cli.steering.moving import once_placed
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.store.disk import leaving
-from evercrawl.store.disk.leaving import MOVE, LeavingError, close_to_people
-from evercrawl.store.disk.lock import Lock, lock_for_crawl
+from evercrawl.store.disk.leaving import MOVE, LeavingError, close_to_people, mark_staying
+from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import LEAVING, MOVED, moved_to
 from evercrawl.store.orders import FILE, CrawlOrder, append, named
 
@@ -36,7 +36,8 @@ def test_the_mark_of_a_directory_that_is_left_lasts_until_its_partition_is_crawl
     (tmp_path / LEAVING).write_text("{}")
     with pytest.raises(LeavingError, match="start the crawl first"):
         append(tmp_path, [ORDER])
-    lock_for_crawl(tmp_path).release()
+    mark_staying(tmp_path)
+    mark_staying(tmp_path)
     append(tmp_path, [ORDER])
     (tmp_path / MOVED).write_bytes(moved_to("the disk x", 3))
     with pytest.raises(ConfigError, match="was moved to the disk x"):

@@ -30,6 +30,7 @@ from evercrawl.cluster.wire import (
 )
 from evercrawl.errors import EvercrawlError, NoRoomError, StoreError
 from evercrawl.store.backup import BACKUP_FILE, MOVING
+from evercrawl.store.disk.leaving import mark_leaving
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.keeper.folder import made
@@ -157,6 +158,7 @@ def _prepare(goal: Path, mark: list[str], life: int, size: int) -> None:
         move_away(goal, life)
     made(goal)
     mark_begun(goal, mark)
+    mark_leaving(goal)
 
 
 def _begun(goal: Path) -> list[str] | None:

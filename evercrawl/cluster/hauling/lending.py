@@ -15,10 +15,8 @@ from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
-from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.disk.leaving import MOVE, close_to_people
+from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
@@ -74,10 +72,8 @@ class Lending:
                 if time.monotonic() >= until:
                     raise
                 time.sleep(LOOK_S)
-        if not (self._directory / LEAVING).exists():  # it lasts until the old directory is set aside
-            with contextlib.closing(RealDisk(self._directory)) as disk:
-                disk.replace(LEAVING, [b"{}"])
-            close_to_people(self._directory, OF_PEOPLE)
+        mark_leaving(self._directory)  # until the old directory is set aside
+        close_to_people(self._directory, OF_PEOPLE)
 
     def told(self, asked: FilesAsked) -> bytes:
         """Return the answer to a question, as msgpack.

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.cluster.birth import read_birth, write_birth
+from evercrawl.cluster.birth import next_life, read_birth, write_birth
+from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
 from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, UnplacedError
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
@@ -64,12 +65,14 @@ class NodeMoves:
     ----------
     directory, birth
         The crawl's directory and description; its `places` and `drained` change here.
-    launcher, lives
-        Knows the machines; returns a number for a process that starts.
+    launcher
+        Knows the machines.
     tell, clock
         Receives a sentence about each problem; returns the time (s) by a clock that is never set.
     kept
         Whether partitions have second copies.
+    lost_after_s
+        A machine that has been missing for this time is lost.
     """
 
     def __init__(
@@ -77,19 +80,22 @@ class NodeMoves:
         directory: Path,
         birth: ClusterBirth,
         launcher: HaulLauncher,
-        lives: Callable[[Path], int],
         tell: Callable[[str], None],
         clock: Callable[[], float] = time.monotonic,
         *,
         kept: bool = False,
+        lost_after_s: float = 300.0,
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
-        self._lives, self._tell, self._clock, self._kept = lives, tell, clock, kept
+        self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
+        self._untried = UntriedMoves(directory, birth, launcher.disks, tell, clock, lost_after_s)
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
-        """Return the next move off a machine to be emptied, or work on an old directory; None if nothing is due."""
+        """Return the next move off a machine to be emptied, or other work; None if nothing is due."""
+        if (number := self._untried.due()) is not None:
+            return self._untried.go_back(number, holds)
         disks, now = self._launcher.disks(), self._clock()
         for number, old in read_birth(self._directory).vacated.items() if self._birth.places else ():
             for disk, life in old.items():
@@ -171,6 +177,8 @@ class NodeMoves:
     async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
         """Start a process on both machines, and create the new directory."""
         birth = read_birth(self._directory)
+        if birth.untried.get(move.number) == move.goal:  # its old directory there is not kept
+            self._untried.counts(move.number)
         lends, takes = self._process(move.source), self._process(move.goal)
 
         def pass_on(frame: Frame) -> None:
@@ -188,7 +196,7 @@ class NodeMoves:
     def _process(self, disk: str) -> HaulProcess:
         if disk not in self._launcher.disks():
             raise StoreError(f"the machine of the disk {disk} is not there")
-        process = HaulProcess(self._launcher.haul(disk, self._lives(self._directory)), disk)
+        process = HaulProcess(self._launcher.haul(disk, next_life(self._directory)), disk)
         self._processes.append(process)
         return process
 
@@ -215,16 +223,27 @@ class NodeMoves:
         old = {disk: life for disk, life in birth.vacated.get(move.number, {}).items() if disk != move.goal}
         vacated = {**birth.vacated, move.number: {**old, move.source: birth.lives}}
         try:
-            write_birth(self._directory, msgspec.structs.replace(birth, places=places, vacated=vacated))
+            untried = {**birth.untried, move.number: move.source}
+            changed = msgspec.structs.replace(birth, places=places, vacated=vacated, untried=untried)
+            write_birth(self._directory, changed)
         finally:  # the file may be the new one even if an error is reported, such as by the sync of its directory
             try:
                 self._birth.places[move.number] = read_birth(self._directory).places[move.number]
+                self._untried.learn()
             except StoreError as error:
                 raise UnplacedError(
                     f"{error}; partition {move.number} stays stopped, because its place is unknown. Start the crawl "
                     "again"
                 ) from error
         self._tries.pop(move.number, None)  # so that its next move gets the best goal
+
+    def counts(self, number: int) -> None:
+        """Record that something of a partition counts now, so that it does not go back."""
+        self._untried.counts(number)
+
+    def lost(self, number: int) -> bool:
+        """Take note that a partition is no longer on its new disk; return whether it can go back."""
+        return self._untried.lost(number)
 
     async def _leave(self, number: int, disk: str, life: int, see: Callable[[], None]) -> None:
         """Have the old directory of a partition set aside."""

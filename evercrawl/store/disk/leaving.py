@@ -2,17 +2,20 @@
 
 The process that moves it takes the lock of the old directory, then closes the files to which people append. Whoever
 appends holds the lock of that file, and looks first whether the directory is being left. So each line was written
-before the files are copied for the last time, or is refused.
+before the files are copied for the last time, or is refused. The new directory takes nothing before the first leave of
+its process, because until then its partition may go back.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import time
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.disk.moved import LEAVING, see_unmoved
 from evercrawl.store.disk.trouble import in_words
@@ -46,6 +49,25 @@ def see_staying(directory: Path) -> None:
             f"the partition in {directory} is being moved to another place; give this again once it is there, which "
             "takes seconds. If nothing is moving it, the move was broken off: start the crawl first"
         )
+
+
+def mark_leaving(directory: Path) -> None:
+    """Mark a directory whose partition is being moved from there or to there.
+
+    Raises
+    ------
+    OSError, StoreError
+        The mark cannot be written.
+    """
+    with contextlib.closing(RealDisk(directory)) as disk:
+        if not disk.size(LEAVING):
+            disk.replace(LEAVING, [b"{}"])
+
+
+def mark_staying(directory: Path) -> None:
+    """Remove that mark: the partition crawls in this directory."""
+    with contextlib.suppress(OSError):
+        (directory / LEAVING).unlink(missing_ok=True)
 
 
 def close_to_people(directory: Path, files: tuple[str, ...]) -> None:

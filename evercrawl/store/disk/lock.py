@@ -16,7 +16,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
-from evercrawl.store.disk.moved import LEAVING, see_unmoved
+from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.trouble import in_words
@@ -125,10 +125,7 @@ def lock_for_crawl(directory: Path) -> Lock:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise in_words(error, "make", directory) from error
-    lock = Lock.take(directory, PURPOSE, time.time())
-    with contextlib.suppress(OSError):
-        (directory / LEAVING).unlink(missing_ok=True)  # the partition is here, after a move that was broken off
-    return lock
+    return Lock.take(directory, PURPOSE, time.time())
 
 
 def holder(directory: Path) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOVED: Final = "moved.json"
 LEAVING: Final = "leaving.json"
-"""File in a directory from which a partition is being moved to another machine; the next crawl there removes it."""
+"""File in both directories of a partition that is being moved to another machine; removed once it crawls there."""
 _MOST: Final = 16 << 10
 
 
