@@ -74,6 +74,9 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     untried
         On a Ray cluster: the partitions of which nothing has counted since they were moved, and the disk that each
         left; its directory there has all that counts.
+    goals
+        For each partition, the directories, or on a Ray cluster the disks, where a move has begun a copy that is not
+        complete.
     """
 
     format: int
@@ -92,6 +95,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     drained: list[str] = []
     vacated: dict[int, dict[str, int]] = {}
     untried: dict[int, str] = {}
+    goals: dict[int, list[str]] = {}
 
     def __post_init__(self) -> None:
         """See that what it names can be: a directory may come from a stranger."""
@@ -110,17 +114,29 @@ class ClusterBirth(msgspec.Struct, frozen=True):
             *self.begun,
             *self.vacated,
             *self.untried,
+            *self.goals,
         }
         if not numbers <= set(range(self.parts)) or len(self.places) not in (0, self.parts):
             raise ValueError(f"it names partitions that a crawl in {self.parts} has not")
         if any(
-            "\0" in path for path in (*self.homes.values(), *self.left, *(copy.place for copy in self.copies.values()))
+            "\0" in path
+            for path in (
+                *self.homes.values(),
+                *self.left,
+                *(copy.place for copy in self.copies.values()),
+                *(goal for goals in self.goals.values() for goal in goals),
+            )
         ):
             raise ValueError("it names what is no path")
 
     def __repr__(self) -> str:
         """Return the crawl's id and number of partitions, without its secret."""
         return f"ClusterBirth(id={self.id!r}, parts={self.parts})"
+
+    def without_goal(self, number: int, goal: str) -> dict[int, list[str]]:
+        """Return `goals` without one of them."""
+        others = [each for each in self.goals.get(number, []) if each != goal]
+        return {each: left for each, left in {**self.goals, number: others}.items() if left}
 
     def share(self, number: int) -> Share:
         """Return the share of a partition."""
@@ -204,6 +220,21 @@ def note_begun(directory: Path, number: int) -> None:
     birth = read_birth(directory)
     if number not in birth.begun:
         write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
+
+
+def note_goal(directory: Path, number: int, goal: str) -> None:
+    """Record where a copy of a partition begins, before anything is written there."""
+    birth = read_birth(directory)
+    if goal not in birth.goals.get(number, []):
+        goals = {**birth.goals, number: [*birth.goals.get(number, []), goal]}
+        write_birth(directory, msgspec.structs.replace(birth, goals=goals))
+
+
+def drop_goal(directory: Path, number: int, goal: str) -> None:
+    """Record that there is no such copy any more."""
+    birth = read_birth(directory)
+    if goal in birth.goals.get(number, []):
+        write_birth(directory, msgspec.structs.replace(birth, goals=birth.without_goal(number, goal)))
 
 
 def check_settings(config: Config, directory: Path, parts: int | None, *, machines: bool = False) -> None:

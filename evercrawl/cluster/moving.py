@@ -18,6 +18,7 @@ import msgspec
 from evercrawl.ask.parts_line import part_states
 from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.transfer import check_goal, copy_part, finish, is_there, mark_left, prepare
+from evercrawl.cluster.unfinished import UnfinishedGoals, other_goals, removed_goal
 from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.small_file import read_small
@@ -146,12 +147,20 @@ class FolderTransfer:
     """
 
     def __init__(self, directory: Path, tell: Callable[[str], None]) -> None:
-        self._directory = directory
+        self._directory, self._tell = directory, tell
+        self._unfinished = UnfinishedGoals(directory)
         if trouble := mark_left(directory):
             tell(trouble)
 
-    def turn(self, holds: PartHolder, see: Callable[[], None]) -> None:
-        """Do nothing: on one machine, all moves are ordered by people."""
+    def turn(self, holds: PartHolder, see: Callable[[], None]) -> Coroutine[Any, Any, None] | None:
+        """Return the removal of an incomplete copy, if one is due."""
+        due = self._unfinished.due()
+        return None if due is None else self._remove(*due)
+
+    async def _remove(self, number: int, goal: str) -> None:
+        loop = asyncio.get_running_loop()
+        if said := await loop.run_in_executor(None, removed_goal, self._directory, number, goal):
+            self._tell(said)
 
     def placed(self, move: PartMove) -> PartMove:
         """Check that a partition may be moved there."""
@@ -160,6 +169,7 @@ class FolderTransfer:
 
     async def prepare(self, move: PartMove, see: Callable[[], None]) -> None:
         """Create the directory."""
+        self._unfinished.begun(move.number, move.goal)
         prepare(self._directory, move.number, Path(move.goal))
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
@@ -170,7 +180,9 @@ class FolderTransfer:
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
         """Copy the rest, and record where the partition is."""
         loop, goal = asyncio.get_running_loop(), Path(move.goal)
-        return await loop.run_in_executor(None, finish, self._directory, move.number, goal, see)
+        found = await loop.run_in_executor(None, finish, self._directory, move.number, goal, see)
+        self._unfinished.placed(move.number)
+        return found
 
     async def end(self) -> None:
         """Do nothing: no process was started."""
@@ -235,6 +247,9 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
     with lock_for_crawl(directory):
         if trouble := mark_left(directory):
             tell(trouble)
+        for each, place in other_goals(directory, number, str(goal)):
+            if said := removed_goal(directory, each, place):
+                tell(said)
         began = time.monotonic()
         prepare(directory, number, goal)
         copied, trouble = finish(directory, number, goal, lambda: None)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import msgspec
 
 from evercrawl.cluster.belonging import is_part
-from evercrawl.cluster.birth import part_directories, part_directory, read_birth, write_birth
+from evercrawl.cluster.birth import note_goal, part_directories, part_directory, read_birth, write_birth
 from evercrawl.cluster.shares import written
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
@@ -95,6 +95,7 @@ def marker(goal: Path) -> list[str] | None:
 
 def prepare(directory: Path, number: int, goal: Path) -> None:
     """Create the goal, with a marker."""
+    note_goal(directory, number, str(goal))
     goal.mkdir(exist_ok=True)
     mark_begun(goal, _mark(directory, number))
 
@@ -212,7 +213,8 @@ def _settle(directory: Path, number: int, goal: Path) -> str:
     birth, old = read_birth(directory), part_directories(directory)[number]
     (goal / BACKUP_FILE).unlink(missing_ok=True)
     left = {place: each for place, each in birth.left.items() if place != str(goal)} | {str(old): number}
-    write_birth(directory, msgspec.structs.replace(birth, homes={**birth.homes, number: str(goal)}, left=left))
+    homes, goals = {**birth.homes, number: str(goal)}, birth.without_goal(number, str(goal))
+    write_birth(directory, msgspec.structs.replace(birth, homes=homes, left=left, goals=goals))
     with contextlib.suppress(OSError):
         (goal / MOVING).unlink()
     return mark_left(directory)

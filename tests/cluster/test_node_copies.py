@@ -483,7 +483,7 @@ def test_a_coordinator_begins_a_lost_partition_elsewhere(machines, monkeypatch):
         mine = launcher.birth.places[0]
         root = launcher.there.pop(mine).root
         launcher.processes[0].kill()
-        while (root).exists():  # its keeper may write there meanwhile
+        while root.exists():  # its keeper may write there meanwhile
             shutil.rmtree(root, ignore_errors=True)
         await seen(lambda: launcher.birth.places[0] == launcher.birth.places[1])
         assert len(launcher.processes) <= 3

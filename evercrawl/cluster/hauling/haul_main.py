@@ -2,7 +2,7 @@
 
 lend: serve the files of a partition; the answer is their size. lock: exclude other processes from them. prepare: create
 the directory to which a partition moves, or continue with it, if the disk has room. copy: update that directory.
-finish: remove the mark of an unfinished copy. leave: set an old directory aside.
+finish: remove the mark of an unfinished copy. leave: set an old directory aside. clean: remove an unfinished copy.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from evercrawl.cluster.hauling.lending import Lending, taken
 from evercrawl.cluster.hauling.old_directory import move_away, set_aside
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.transfer import bring_part, mark_begun, marker
+from evercrawl.cluster.unfinished import remove_goal
 from evercrawl.cluster.wire import (
     ALIVE_S,
     FilesAsked,
@@ -133,6 +134,8 @@ class _Hauling:
         elif asked.what == "finish":
             for name in (BACKUP_FILE, MOVING):
                 (goal / name).unlink(missing_ok=True)
+        elif asked.what == "clean":
+            return int(remove_goal(goal, asked.words[0], asked.number))
         elif asked.what == "leave":
             set_aside(self._root, asked.number, asked.words[0], int(asked.words[1]))
         else:

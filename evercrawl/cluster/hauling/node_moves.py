@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.cluster.birth import next_life, read_birth, write_birth
+from evercrawl.cluster.birth import drop_goal, next_life, note_goal, read_birth, write_birth
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
 from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, UnplacedError
+from evercrawl.cluster.unfinished import UnfinishedGoals
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
 from evercrawl.errors import ConfigError, StoreError
 
@@ -90,6 +91,7 @@ class NodeMoves:
         self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
+        self._unfinished = UnfinishedGoals(directory, clock)
         self._untried = UntriedMoves(directory, birth, launcher.disks, tell, clock, lost_after_s)
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
@@ -97,8 +99,13 @@ class NodeMoves:
         if (number := self._untried.due()) is not None:
             return self._untried.go_back(number, holds)
         disks, now = self._launcher.disks(), self._clock()
-        for number, old in read_birth(self._directory).vacated.items() if self._birth.places else ():
+        if (due := self._unfinished.due(disks)) is not None:
+            return self._clean(*due, see)
+        birth = read_birth(self._directory)
+        for number, old in birth.vacated.items() if self._birth.places else ():
             for disk, life in old.items():
+                if disk in birth.goals.get(number, []):
+                    continue  # what is there is a copy that a later move has begun
                 if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
                     self._leave_at[number, disk] = now + LEAVE_AGAIN_S
                     return self._leave(number, disk, life, see)
@@ -190,6 +197,8 @@ class NodeMoves:
         await lends.join(see)
         await takes.join(see)
         size = await lends.do("lend", move.number, [], see)
+        self._unfinished.begun(move.number, move.goal)
+        note_goal(self._directory, move.number, move.goal)
         mark = [birth.id, str(move.number), move.source, str(birth.lines.get(move.number, 0))]
         await takes.do("prepare", move.number, [*mark, str(birth.lives), str(size)], see)
 
@@ -224,8 +233,10 @@ class NodeMoves:
         vacated = {**birth.vacated, move.number: {**old, move.source: birth.lives}}
         try:
             untried = {**birth.untried, move.number: move.source}
-            changed = msgspec.structs.replace(birth, places=places, vacated=vacated, untried=untried)
+            goals = birth.without_goal(move.number, move.goal)
+            changed = msgspec.structs.replace(birth, places=places, vacated=vacated, untried=untried, goals=goals)
             write_birth(self._directory, changed)
+            self._unfinished.placed(move.number)
         finally:  # the file may be the new one even if an error is reported, such as by the sync of its directory
             try:
                 self._birth.places[move.number] = read_birth(self._directory).places[move.number]
@@ -261,12 +272,28 @@ class NodeMoves:
             vacated = {each: left for each, left in {**birth.vacated, number: old}.items() if left}
             write_birth(self._directory, msgspec.structs.replace(birth, vacated=vacated))
         except StoreError as error:
-            trouble = f"the old directory of partition {number} on the disk {disk} is not set aside yet: {error}"
-            if trouble not in self._troubles:
-                self._troubles.add(trouble)
-                self._tell(trouble)
+            self._say_once(f"the old directory of partition {number} on the disk {disk} is not set aside yet: {error}")
         finally:
             await self.end()
+
+    async def _clean(self, number: int, disk: str, see: Callable[[], None]) -> None:
+        """Have an incomplete copy removed."""
+        try:
+            if disk not in (self._birth.places[number], read_birth(self._directory).places[number]):
+                process = self._process(disk)
+                await process.join(see)
+                if await process.do("clean", number, [self._birth.id], see):
+                    self._tell(f"the incomplete copy of partition {number} on the disk {disk} was removed")
+            drop_goal(self._directory, number, disk)
+        except StoreError as error:
+            self._say_once(f"the incomplete copy of partition {number} on the disk {disk} is not removed yet: {error}")
+        finally:
+            await self.end()
+
+    def _say_once(self, trouble: str) -> None:
+        if trouble not in self._troubles:
+            self._troubles.add(trouble)
+            self._tell(trouble)
 
     async def end(self) -> None:
         """End the processes of a move."""
