@@ -65,7 +65,7 @@ def answer(args: argparse.Namespace) -> int:
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
-        "move": _move, "drain": _drain, "upgrade": _upgrade,
+        "move": _move, "drain": _drain, "rebalance": _rebalance, "upgrade": _upgrade,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -316,6 +316,12 @@ def _upgrade(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cli.verbs.upgrade import run_parted
 
     return run_parted(args, directory)
+
+
+def _rebalance(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.move import rebalance_parted
+
+    return rebalance_parted(args, directory)
 
 
 def _verify(args: argparse.Namespace, directory: Path) -> int:

@@ -152,8 +152,10 @@ def crawl(
                 watch(Progress(at=time.time(), message=said))
 
             copies = NodeCopies(directory, birth, launcher, tell)
-            kept, lost_s = config.durable == "keeper", config.lost_after_s
-            moves = NodeMoves(directory, birth, launcher, tell, kept=kept, lost_after_s=lost_s)
+            moves = NodeMoves(
+                directory, birth, launcher, tell, kept=config.durable == "keeper", lost_after_s=config.lost_after_s,
+                rebalance=config.rebalance,
+            )  # fmt: skip
 
         def work(stop: asyncio.Event) -> Awaitable[Summary]:
             told = live.heard(watch, stop, outlet)

@@ -77,6 +77,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     goals
         For each partition, the directories, or on a Ray cluster the disks, where a move has begun a copy that is not
         complete.
+    shared
+        On a Ray cluster: the disks that have had their share of the partitions; None if that was never decided.
     """
 
     format: int
@@ -96,6 +98,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     vacated: dict[int, dict[str, int]] = {}
     untried: dict[int, str] = {}
     goals: dict[int, list[str]] = {}
+    shared: list[str] | None = None
 
     def __post_init__(self) -> None:
         """See that what it names can be: a directory may come from a stranger."""

@@ -36,6 +36,7 @@ ROUNDS: Final = 6
 LOOK_S: Final = 0.2
 DRAIN: Final = -1
 LIFT: Final = -2
+BALANCE: Final = -3
 AGAIN_S: Final = 60.0
 """Interval after a failed move without an order until the next one."""
 ASKED_S: Final = 5.0
@@ -71,7 +72,8 @@ class PartMove(msgspec.Struct, frozen=True):
     ----------
     id, number, goal
         Id of the order, number of the partition, and its new place: a directory, or a machine of a cluster. The
-        number is `DRAIN` or `LIFT` if that machine must be emptied, or no longer.
+        number is `DRAIN` or `LIFT` if that machine must be emptied, or no longer; `BALANCE` if all machines must get
+        their share, and then the goal of the result is the number of partitions that have to move for that.
     error
         Why it was not moved; "" if it was, or is still to be moved.
     done
@@ -281,6 +283,8 @@ def _awaited(directory: Path, move: PartMove) -> PartMove:
 
 
 def _about(move: PartMove) -> str:
+    if move.number == BALANCE:
+        return "the order was taken"
     what = "moved" if move.number >= 0 else "emptied" if move.number == DRAIN else "used again"
     return f"{f'partition {move.number}' if move.number >= 0 else f'the machine {move.goal}'} was {what}"
 
@@ -291,6 +295,8 @@ def _again(move: PartMove) -> str:
 
 def _outcome(moved: PartMove) -> str:
     """Return a sentence about the result of an order."""
+    if moved.number == BALANCE:
+        return moved.error or f"{moved.goal} partitions move, one after the other, so that each machine has its share"
     if moved.number < 0:
         done = "is emptied" if moved.number == DRAIN else "may have partitions again"
         return f"the machine {moved.goal} {f'cannot be: {moved.error}' if moved.error else done}"

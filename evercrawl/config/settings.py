@@ -260,6 +260,8 @@ class Config:
     lost_after_s: float = _store(300.0, values.duration(10),
         "with --cluster and durable = keeper: how long a machine may be missing before its partitions continue from "
         "their second copies, or take no copy before another machine gets it", "--lost-after")
+    rebalance: bool = _store(True, values.switch(),
+        "with --cluster: whether partitions move by themselves to a machine that joins, until it has its share")
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",

@@ -38,6 +38,7 @@ EVENTS: Final = {
     "backup": "what was copied",
     "moved": "where a partition is now",
     "drained": "what a machine of a cluster still has of a crawl",
+    "rebalanced": "how many partitions move between machines",
     "upgrade": "the formats of a directory, and what was converted",
     "versions": "the versions in use",
     "demo": "what the demonstration learned",

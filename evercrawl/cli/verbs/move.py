@@ -1,4 +1,4 @@
-"""evercrawl move, drain: move a partition to another directory or machine, or all that a machine has to others."""
+"""evercrawl move, drain, rebalance: move a partition, all that a machine has, or what gives each machine its share."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Final, cast
 from evercrawl.cli import arguments, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.lines import size
+from evercrawl.cli.show.plain import many
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
 
@@ -28,6 +29,14 @@ _DRAIN: Final = (
 )
 
 
+_SHARES: Final = (
+    "Moves partitions between the machines of a cluster while the crawl runs, one after the other, until each machine "
+    "has its share for its processors. The command returns once the crawl has the order. A machine that joins gets its "
+    "share without this, unless the setting `rebalance` is false. Examples: `evercrawl rebalance --dir wide`, "
+    "`evercrawl rebalance --dir wide --json`."
+)
+
+
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
     parser = arguments.add_verb(verbs, "move", "move a partition to another directory", run, _MORE)
@@ -40,6 +49,9 @@ def add(verbs: arguments.Verbs) -> None:
     parser = arguments.add_verb(verbs, "drain", "move everything off a machine of a cluster", run_drain, _DRAIN)
     parser.add_argument("machine", metavar="MACHINE", help="its address, or the id of its disk")
     parser.add_argument("--lift", action="store_true", help="let the machine have partitions and copies again")
+    arguments.add_directory(parser)
+    arguments.add_json(parser)
+    parser = arguments.add_verb(verbs, "rebalance", "give each machine its share of the partitions", run_drain, _SHARES)
     arguments.add_directory(parser)
     arguments.add_json(parser)
 
@@ -109,4 +121,18 @@ def drain_parted(args: argparse.Namespace, directory: Path) -> int:
         print(f"the machine of the disk {disk} has nothing any more that the crawl needs, and can be taken away")
     else:
         print(f"the machine of the disk {disk} is no longer to be emptied; it has {left}")
+    return 0
+
+
+def rebalance_parted(args: argparse.Namespace, directory: Path) -> int:
+    """Have all machines get their share, and say how many partitions move."""
+    from evercrawl.cluster.hauling.machine_orders import rebalance
+
+    count = rebalance(directory)
+    if args.json:
+        print(json_line("rebalanced", {"partitions": count}))
+    elif count:
+        print(f"{many(count, 'partitions')} will move, one after the other, while the crawl runs")
+    else:
+        print("each machine has its share of the partitions; nothing has to move")
     return 0

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.cluster.birth import read_birth
-from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, ordered
+from evercrawl.cluster.moving import BALANCE, DRAIN, LIFT, PartMove, ordered
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.lock import holder
 
@@ -88,6 +88,20 @@ def drain(directory: Path, machine: str, *, lift: bool = False) -> str:
     """
     _see_running(directory)
     return ordered(directory, PartMove(secrets.token_hex(8), LIFT if lift else DRAIN, machine), lambda said: None).goal
+
+
+def rebalance(directory: Path) -> int:
+    """Have the running crawl give all machines their share; return how many partitions move for that.
+
+    Raises
+    ------
+    ConfigError
+        The crawl does not run, or has no machines.
+    StoreError
+        The order failed; the message says why.
+    """
+    _see_running(directory)
+    return int(ordered(directory, PartMove(secrets.token_hex(8), BALANCE, ""), lambda said: None).goal)
 
 
 def emptied(directory: Path, disk: str, tell: Callable[[OnDisk], None]) -> OnDisk:

@@ -1,4 +1,4 @@
-"""Moves partitions between the machines of a cluster, and empties machines."""
+"""Moves partitions between the machines of a cluster, by orders, off machines to be emptied, and to new machines."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.cluster.birth import drop_goal, next_life, note_goal, read_birth, write_birth
+from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
-from evercrawl.cluster.moving import DRAIN, LIFT, PartMove, UnplacedError
+from evercrawl.cluster.moving import BALANCE, DRAIN, LIFT, PartMove, UnplacedError
 from evercrawl.cluster.unfinished import UnfinishedGoals
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
 from evercrawl.errors import ConfigError, StoreError
@@ -74,6 +75,8 @@ class NodeMoves:
         Whether partitions have second copies.
     lost_after_s
         A machine that has been missing for this time is lost.
+    rebalance
+        Whether partitions move to a machine that joins without an order.
     """
 
     def __init__(
@@ -86,12 +89,14 @@ class NodeMoves:
         *,
         kept: bool = False,
         lost_after_s: float = 300.0,
+        rebalance: bool = True,
     ) -> None:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
         self._unfinished = UnfinishedGoals(directory, clock)
+        self._balancing = Balancing(directory, birth, launcher.disks, clock, by_itself=rebalance)
         self._untried = UntriedMoves(directory, birth, launcher.disks, tell, clock, lost_after_s)
 
     def turn(self, holds: PartHolder, see: Callable[[], None]) -> PartMove | Coroutine[Any, Any, None] | None:
@@ -115,7 +120,9 @@ class NodeMoves:
             if leaves and (goals := self._goals(number)):
                 self._tries[number] += 1  # so that a partition that cannot be moved does not block others
                 return PartMove("", number, goals[(self._tries[number] - 1) % len(goals)])
-        return None
+        if any(place in self._birth.drained for place in self._birth.places):
+            return None
+        return self._balancing.due(holds)
 
     def _goals(self, number: int) -> list[str]:
         """Return the disks to which a partition may move, the best first: fewest partitions for their processors."""
@@ -132,6 +139,8 @@ class NodeMoves:
 
     def placed(self, move: PartMove) -> PartMove:
         """Return an order with ids of disks; an order to empty a machine, or to use it again, is recorded."""
+        if move.number == BALANCE:
+            return msgspec.structs.replace(move, goal=str(self._balancing.order()))
         disk = self._named(move.goal)
         if move.number in (DRAIN, LIFT):
             self._drain(disk, lift=move.number == LIFT)
@@ -237,6 +246,7 @@ class NodeMoves:
             changed = msgspec.structs.replace(birth, places=places, vacated=vacated, untried=untried, goals=goals)
             write_birth(self._directory, changed)
             self._unfinished.placed(move.number)
+            self._balancing.succeeded(move.goal)
         finally:  # the file may be the new one even if an error is reported, such as by the sync of its directory
             try:
                 self._birth.places[move.number] = read_birth(self._directory).places[move.number]

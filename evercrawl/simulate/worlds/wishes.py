@@ -49,6 +49,7 @@ NOT_DRAWN: Final = {
     "durable": "a crawl of one partition has no keeper; worlds of several have",
     "keeper_dir": "as `durable`",
     "lost_after_s": "as `durable`; there are no machines",
+    "rebalance": "there are no machines",
     "archive_to": "a process beside the crawl copies its archive",
     "webhook_url": "a process beside the crawl delivers changes",
     "webhook_secret": "as `webhook_url`",
