@@ -382,7 +382,7 @@ def test_without_second_copies_one_counts_until_the_process_of_the_partition_say
 def test_a_process_without_second_copies_writes_none(tmp_path, monkeypatch):
     keepers = list[object]()
 
-    async def no_crawl(*_: object, member: Membership) -> None:
+    async def no_crawl(*_: object, member: Membership, **__: object) -> None:
         keepers.append(member.keeper)
 
     async def run(settings: Config) -> None:
