@@ -18,10 +18,10 @@ how much wider intervals are for drawing whole folders; `ablation` the gap close
 is left out; `rivals` how often, and by how much, the policy is behind polling by importance and uniform polling, with
 intervals over pages and over time, in several windows of each history. With `--earlier` replays end so many years
 before histories do: of such parts nothing was known when parameters were chosen. With
-`--leave-one-out` every constant that is not compiled in is tried at other values, and for each history those are chosen
-that do best on the others; what each constant is worth and the left-out scores are printed (see left_out.py). What was
-replayed is kept in a file, so that an interrupted command goes on where it was; with `--runs FOLDER` so do `gaps`,
-`pooled`, `intervals`, `ablation` and `rivals`.
+`--leave-one-out` every constant is tried at other values, those that kernels contain only with `--compiled`, and for
+each history those are chosen that do best on the others; what each constant is worth and the left-out scores are
+printed (see left_out.py). What was replayed is kept in a file, so that an interrupted command goes on where it was;
+with `--runs FOLDER` so do `gaps`, `pooled`, `intervals`, `ablation` and `rivals`.
 Exits 1 when a goal is missed.
 """
 
@@ -37,7 +37,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from figures import Figure
 from kept_replays import KeptReplays
-from left_out import CONSTANTS, Choice, Trials, chosen, interval
+from left_out import COMPILED, CONSTANTS, Choice, Trials, chosen, interval
 from rivals import Duel, duels
 
 from evercrawl.lab.backtest.replay import replay
@@ -79,6 +79,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, help="only so many pages of each site")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--leave-one-out", action="store_true", help="choose constants on all other sites")
+    parser.add_argument("--compiled", action="store_true", help="leave-one-out: also constants that kernels contain")
     parser.add_argument("--kept", type=Path, default=Path("left-out.jsonl"), help="leave-one-out: what is over")
     parser.add_argument("--runs", type=Path, help="keep replays in this folder, and go on from what it has")
     o = parser.parse_args()
@@ -129,7 +130,7 @@ def left_out(o: argparse.Namespace) -> Iterable[Figure]:
         with KeptRuns(o.kept.with_stem(f"{o.kept.stem}-{name.replace(' ', '-')}"), fingerprint()) as kept:
             trials = Trials(o.paths, o.policy, settings, kept)
             usual, tried = trials.scores(()), dict[Choice, np.ndarray]()
-            for constant in CONSTANTS:
+            for constant in (*CONSTANTS, *(COMPILED if o.compiled else ())):
                 for times in constant.times:
                     choice = ((constant.name, times),)
                     tried[choice] = trials.scores(choice)
@@ -142,6 +143,7 @@ def left_out(o: argparse.Namespace) -> Iterable[Figure]:
                 scores.append(trials.score(path, choice))
                 says = ", ".join(f"{each} x {times:.3g}" for each, times in choice) or "as usual"
                 yield Figure(f"{name}: {path.name}, {says}; usual {usual[out]:.3f}, left out", scores[-1], "")
+            trials.apart.end()
             for says, values in (("usual constants", usual), ("left out", np.array(scores))):
                 low, high = interval(values)
                 yield Figure(f"{name}: gap closed, {says} ({low:.2f} to {high:.2f})", float(values.mean()), "")

@@ -5,18 +5,24 @@ values that do best on the mean of the others, and it is replayed with these: it
 reported of a site was chosen on it. A value is taken only where it is better by more than its standard error over those
 sites: else the usual one stays, for what chance has chosen is worth nothing elsewhere.
 
-Constants that are compiled into kernels are not tried: each value would be another kernel.
+Constants that are compiled into kernels are tried too if asked for. Each value is another kernel, so such replays are
+made in a process of their own, which compiles the kernels anew: half a minute of CPU for each value.
 """
 
 from __future__ import annotations
 
 import importlib
-from contextlib import contextmanager
-from dataclasses import dataclass
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from evercrawl.kernels.cache import VARIABLE
 from evercrawl.lab.backtest.replay import replay
 from evercrawl.lab.histories import read
 from evercrawl.schedule.clocks import _layout as layout
@@ -32,6 +38,11 @@ if TYPE_CHECKING:
 _CLOCKS: Final = "evercrawl.schedule.clocks.clocks"
 _PRICE: Final = "evercrawl.schedule.shared.by_price"
 _PLACES: Final = "evercrawl.schedule.clocks.folder_tables"
+_LAYOUT: Final = "evercrawl.schedule.clocks._layout"
+_SITES: Final = "evercrawl.schedule.clocks._sites"
+_TRUING: Final = "evercrawl.schedule.clocks._truing"
+_CHANCES: Final = "evercrawl.schedule.clocks._chances"
+_LEARNING: Final = "evercrawl.schedule.clocks._learn_kernel"
 _DRAWS: Final = 10_000
 ENDS: Final = ("uniform", "notices")
 
@@ -39,7 +50,8 @@ ENDS: Final = ("uniform", "notices")
 class Constant(NamedTuple):
     """A constant of the default policy, where it is, and which parts or multiples of it are tried; 0 is to do without.
 
-    `key` is that of a dictionary whose value is a pair, a scale in seconds and one in cycles: both are multiplied.
+    `attribute` may name several that are multiplied together, such as `a,b`. `key` is that of a dictionary whose value
+    is a pair, a scale in seconds and one in cycles: both are multiplied.
     """
 
     name: str
@@ -66,6 +78,28 @@ CONSTANTS: Final = (
     Constant("step of the price", _PRICE, "_STEP", (0.3, 3.0)),
 )
 """All that can be tried at run time."""
+COMPILED: Final = (
+    Constant("weight of a folder's and a site's mean", _SITES, "GAPS", (1 / 3, 3.0)),
+    Constant("shape of rates by time alone", _SITES, "PLAIN_SHAPE", (0.5, 2.0)),
+    Constant("weight of the usual factor of a part", _SITES, "_PRIOR", (1 / 4, 4.0)),
+    Constant("a part's gain forgotten in a visit", _SITES, "_FADES", (0.0, 4.0)),
+    Constant("weight of the first spread of rates", _SITES, "_FIRST_EXCESS,_FIRST_SPREAD", (1 / 4, 4.0)),
+    Constant("weight of the whole crawl's gain", _LAYOUT, "GAINED", (1 / 4, 4.0)),
+    Constant("first belief in clocks", _LAYOUT, "BELIEVED", (0.3, 3.0)),
+    Constant("weight of that belief", _LAYOUT, "BELIEVED_SITES", (1 / 4, 4.0)),
+    Constant("belief that returns in a visit", _LAYOUT, "SHARE", (1 / 4, 4.0)),
+    Constant("pages with a clock of their own", _LAYOUT, "OWN_RING", (0.5, 4.0)),
+    Constant("weight of uncalibrated P(fresh)", _TRUING, "_PRIOR", (1 / 4, 4.0)),
+    Constant("calibration forgotten in a visit", _TRUING, "_FADES", (1 / 3, 3.0)),
+    Constant("predictions of a bin are alike", _TRUING, "_ALIKE", (0.0, 10.0)),
+    Constant("chance to join at most", _CHANCES, "_MOST", (0.8, 1.04)),
+    Constant("restless from this rate on", _LEARNING, "_RESTLESS", (0.5, 4.0)),
+    Constant("pages of a name are together within", _LEARNING, "_DAY_TOGETHER", (1 / 4, 4.0)),
+)
+"""Those that kernels contain: each value needs kernels of its own (`Apart`)."""
+LASTING: Final = ExitStack()
+"""What `prepare` has set."""
+_BY_NAME: Final = {each.name: each for each in (*CONSTANTS, *COMPILED)}
 
 Choice = tuple[tuple[str, float], ...]
 """Constants that are not as usual: their names and the multiples."""
@@ -73,35 +107,77 @@ Choice = tuple[tuple[str, float], ...]
 
 @contextmanager
 def set_to(choice: Choice) -> Iterator[None]:
-    """Have constants other values, for policies that are made and asked meanwhile."""
-    by_name, before = {each.name: each for each in CONSTANTS}, list[tuple[Constant, Any]]()
-    for name, times in choice:
-        constant = by_name[name]
-        before.append((constant, taken(constant)))
-        _put(constant, _times(taken(constant), times))
-    try:
+    """Have constants other values, for policies that are made and asked meanwhile, and kernels that are compiled."""
+    with ExitStack() as before:
+        for name, times in choice:
+            constant = _BY_NAME[name]
+            for attribute in constant.attribute.split(","):
+                value = _value(constant, attribute)
+                before.callback(_put, constant, attribute, value)
+                _put(constant, attribute, _times(value, times))
         yield
-    finally:
-        for constant, value in reversed(before):
-            _put(constant, value)
 
 
 def taken(constant: Constant) -> Any:
-    """Return what a constant is now."""
-    value = getattr(importlib.import_module(constant.module), constant.attribute)
+    """Return what a constant is now; of several, the values."""
+    values = tuple(_value(constant, attribute) for attribute in constant.attribute.split(","))
+    return values if len(values) > 1 else values[0]
+
+
+def _value(constant: Constant, attribute: str) -> Any:
+    value = getattr(importlib.import_module(constant.module), attribute)
     return value if constant.key is None else value[constant.key]
 
 
-def _put(constant: Constant, value: Any) -> None:
+def _put(constant: Constant, attribute: str, value: Any) -> None:
+    """Give a constant another value, also in the modules that have imported it."""
     module = importlib.import_module(constant.module)
-    if constant.key is None:
-        setattr(module, constant.attribute, value)
-    else:
-        getattr(module, constant.attribute)[constant.key] = value
+    if constant.key is not None:
+        getattr(module, attribute)[constant.key] = value
+        return
+    before = getattr(module, attribute)
+    for name, other in [*sys.modules.items()]:
+        if name.startswith("evercrawl.schedule") and vars(other).get(attribute) is before:
+            setattr(other, attribute, value)
 
 
 def _times(value: Any, times: float) -> Any:
-    return tuple(each * times for each in value) if isinstance(value, tuple) else value * times
+    if isinstance(value, tuple):
+        return tuple(each * times for each in value)
+    return type(value)(value * times)
+
+
+class Apart:
+    """A process that replays with certain constants, with kernels that were compiled for it alone."""
+
+    def __init__(self) -> None:
+        self._choice: Choice = ()
+        self._process: ProcessPoolExecutor | None = None
+
+    def freshness(self, path: Path, policy: str, setting: ReplaySetting, choice: Choice) -> float:
+        """Return the freshness of a replay; the process is kept for further ones with the same constants."""
+        if self._process is None or self._choice != choice:
+            self.end()
+            self._choice = choice
+            self._process = ProcessPoolExecutor(1, get_context("spawn"), prepare, (choice,))
+        return self._process.submit(freshness, path, policy, setting).result()
+
+    def end(self) -> None:
+        """End the process, if there is one."""
+        if self._process is not None:
+            self._process.shutdown()
+        self._process = None
+
+
+def prepare(choice: Choice) -> None:
+    """Give constants other values until `LASTING` is closed, and let this process compile its kernels with them."""
+    os.environ[VARIABLE] = "jit"
+    LASTING.enter_context(set_to(choice))
+
+
+def freshness(path: Path, policy: str, setting: ReplaySetting) -> float:
+    """Return the freshness of a replay."""
+    return float(replay(read(path), policy, setting).freshness)
 
 
 @dataclass(frozen=True)
@@ -114,12 +190,15 @@ class Trials:
         Of which the score is the mean of the gap closed.
     kept
         What is over.
+    apart
+        Replays with constants that are compiled in.
     """
 
     paths: Sequence[Path]
     policy: str
     settings: Sequence[ReplaySetting]
     kept: KeptRuns
+    apart: Apart = field(default_factory=Apart)
 
     def score(self, path: Path, choice: Choice) -> float:
         """Return the gap closed on a history, the mean over the settings."""
@@ -131,7 +210,10 @@ class Trials:
                 changed = choice if policy == self.policy else ()
                 name = f"{path.name} {policy} {setting} {sorted(changed)}"
                 row = self.kept.row(name)
-                if row is None:
+                if row is None and any(_BY_NAME[one] in COMPILED for one, _ in changed):
+                    row = {"freshness": self.apart.freshness(path, policy, setting, changed)}
+                    self.kept.keep(name, row)
+                elif row is None:
                     history = history or read(path)
                     with set_to(changed):
                         row = {"freshness": replay(history, policy, setting).freshness}

@@ -1,6 +1,8 @@
 """Constants of the default policy, chosen on other sites than those that are reported."""
 
+import gc
 import importlib.util
+import os
 import sys
 from pathlib import Path
 
@@ -13,6 +15,7 @@ from evercrawl.schedule.clocks._layout import BURST, BURST_LASTS, SETTINGS
 from evercrawl.schedule.policies.price.price import Price
 
 BENCH = Path(__file__).parents[3] / "bench"
+KERNELS = ("_sites", "_exposure_kernel", "_layout")
 spec = importlib.util.spec_from_file_location("left_out", BENCH / "left_out.py")
 left_out = sys.modules["left_out"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(left_out)
@@ -32,7 +35,29 @@ def test_policies_that_are_made_meanwhile_have_other_constants_and_later_ones_th
     assert (told() == usual).all()
 
 
-@pytest.mark.parametrize("constant", left_out.CONSTANTS, ids=lambda each: each.name)
+def values():
+    """What kernels that are compiled now go by."""
+    clocks = {name: importlib.import_module(f"evercrawl.schedule.clocks.{name}") for name in KERNELS}
+    return [clocks[name].GAPS for name in KERNELS[:2]] + [clocks[name].SHARE for name in KERNELS[::2]]
+
+
+def test_kernels_that_are_compiled_meanwhile_have_other_constants_wherever_they_are_used():
+    with left_out.set_to((("weight of a folder's and a site's mean", 3.0), ("belief that returns in a visit", 0.5))):
+        assert values() == [9.0, 9.0, 0.001, 0.001]
+    assert values() == [3.0, 3.0, 0.002, 0.002]
+
+
+def test_a_process_of_its_own_keeps_its_constants_and_compiles_kernels_anew(monkeypatch):
+    monkeypatch.setenv("EVERCRAWL_KERNELS", "")
+    with left_out.LASTING:
+        left_out.prepare((("weight of a folder's and a site's mean", 2.0),))
+        gc.collect()
+        assert values()[:2] == [6.0, 6.0]
+        assert os.environ["EVERCRAWL_KERNELS"] == "jit"
+    assert values()[:2] == [3.0, 3.0]
+
+
+@pytest.mark.parametrize("constant", [*left_out.CONSTANTS, *left_out.COMPILED], ids=lambda each: each.name)
 def test_each_constant_is_there(constant):
     value = left_out.taken(constant)
     with left_out.set_to(((constant.name, 2.0),)):
@@ -61,3 +86,15 @@ def test_what_was_replayed_is_not_replayed_again(tmp_path, drawn, monkeypatch):
     assert len(counted) == 2
     assert all(np.isfinite(found))
     assert found[0] != found[1]
+
+
+def test_replays_with_constants_of_kernels_are_made_apart(tmp_path, drawn, monkeypatch):
+    history, path, asked = drawn(4, pages=30, days=60), Path("made"), []
+    monkeypatch.setattr(left_out, "read", lambda _: history)
+    monkeypatch.setattr(left_out.Apart, "freshness", lambda _, *told: asked.append(told) or 0.5)
+    setting, choice = ReplaySetting(0.2), (("age alone", 0.0), ("first belief in clocks", 3.0))
+    with KeptRuns(tmp_path / "runs.jsonl", "code") as kept:
+        trials = left_out.Trials([path], "price", [setting], kept)
+        assert np.isfinite(trials.scores(choice)).all()
+        assert (trials.scores(choice) == trials.scores(choice)).all()
+    assert asked == [(path, "price", setting, choice)], "once, and then kept"
