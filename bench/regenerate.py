@@ -57,8 +57,9 @@ TABLES: Final = (
     ),
     Table("ablation-0.005", "bench/backtest.py HISTORIES --only ablation --budget 0.005 KEPT"),
     Table("ablation-0.02", "bench/backtest.py HISTORIES --only ablation --budget 0.02 --sample 1500 KEPT"),
-    Table("left-out", "bench/backtest.py HISTORIES --leave-one-out --kept OUT/left-out.jsonl"),
+    Table("left-out", "bench/backtest.py HISTORIES --leave-one-out --compiled --kept OUT/left-out.jsonl"),
     Table("policies", "bench/policies.py HISTORIES KEPT"),
+    Table("hindsight", "bench/hindsight.py HISTORIES KEPT"),
 )
 
 
