@@ -1,4 +1,4 @@
-"""Decoding of data from files or other processes; all failures raise `msgspec.DecodeError`.
+"""Decoding of data from files or other processes; all failures of JSON and MessagePack raise `msgspec.DecodeError`.
 
 For values nested some thousand levels deep msgspec raises `RecursionError`, and for invalid text
 `UnicodeDecodeError`. Readers of foreign data would have to handle both.
@@ -6,13 +6,15 @@ For values nested some thousand levels deep msgspec raises `RecursionError`, and
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 import msgspec
 
-__all__ = ["json_of", "msgpack_of"]
+__all__ = ["json_of", "msgpack_of", "whole_of"]
 
 T = TypeVar("T")
+_WHOLE_CHARS: Final = 19
+"""Of a whole number; more digits, if only zeros at the beginning, have no use but to mislead."""
 
 
 @overload
@@ -61,6 +63,22 @@ def msgpack_of(data: bytes | memoryview, kind: Any = Any) -> Any:
         raise msgspec.DecodeError(_DEEP) from None
     except UnicodeDecodeError as error:
         raise msgspec.DecodeError(str(error)) from None
+
+
+def whole_of(text: str, least: int, most: int) -> int | None:
+    """Return the whole number that a text of ASCII digits stands for; None if it is none, or out of bounds.
+
+    Examples
+    --------
+    >>> whole_of("007", 0, 10), whole_of("11", 0, 10), whole_of("-1", 0, 10), whole_of("\u0663", 0, 10)
+    (7, None, None, None)
+    >>> whole_of("0" * 30 + "7", 0, 10) is None
+    True
+    """
+    if len(text) > _WHOLE_CHARS or not text.isascii() or not text.isdigit():
+        return None
+    number = int(text)
+    return number if least <= number <= most else None
 
 
 _DEEP = "its values are nested too deeply"

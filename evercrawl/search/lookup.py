@@ -165,12 +165,13 @@ class Lookup:
 
     def _scores(self, query: tantivy.Query, most: int) -> dict[int, float]:
         """Return slot -> score of the best pages."""
-        hits = self._pages.search(query, most, count=False).hits
+        hits = self._pages.search(query, _room(self._pages, most), count=False).hits
         slots = self._pages.fast_field_values(SLOT, [address for _, address in hits])
         return {int(slot or 0): score for slot, (score, _) in zip(slots, hits, strict=True)}
 
     def _slots(self, query: tantivy.Query, most: int) -> Slots:
-        hits = self._pages.search(query, most, count=False, order_by_field=SLOT, order=tantivy.Order.Asc).hits
+        room = _room(self._pages, most)
+        hits = self._pages.search(query, room, count=False, order_by_field=SLOT, order=tantivy.Order.Asc).hits
         return np.array([slot for slot, _ in hits], np.uint32)
 
     def _anchor_scores(self, forms: Words, most: int) -> dict[int, float]:
@@ -178,7 +179,8 @@ class Lookup:
         clauses = [
             (_SHOULD, _weighted(self._anchor_schema, ANCHOR, form.word, form.weight)) for some in forms for form in some
         ]
-        hits = self._anchors.search(tantivy.Query.boolean_query(clauses), most, count=False).hits
+        room = _room(self._anchors, most)
+        hits = self._anchors.search(tantivy.Query.boolean_query(clauses), room, count=False).hits
         slots = self._anchors.fast_field_values(SLOT, [address for _, address in hits])
         best: dict[int, float] = {}
         for slot, (score, _) in zip(slots, hits, strict=True):
@@ -197,6 +199,11 @@ class Lookup:
 _FOUND: Final = TITLE, BODY
 _NO_SLOTS: Final = np.zeros(0, np.uint32)
 _NONE: Final = np.zeros(0)
+
+
+def _room(searcher: tantivy.Searcher, most: int) -> int:
+    """Return the number of hits to make room for: the library takes memory for as many as are asked for at once."""
+    return max(min(most, searcher.num_docs), 1)
 
 
 def _column(scores: dict[int, float], slots: Slots) -> Floats:

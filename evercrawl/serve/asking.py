@@ -12,6 +12,7 @@ from starlette.responses import Response
 
 from evercrawl.ask.instants import dated
 from evercrawl.config import values
+from evercrawl.decoding import whole_of
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.sequences import SEQUENCE
 
@@ -19,6 +20,8 @@ T = TypeVar("T", bound=str)
 
 MOST_S: Final = 1e9
 """Of a duration."""
+_NUMBER_CHARS: Final = 40
+"""Of a number or a duration."""
 
 
 class Parameters:
@@ -59,9 +62,10 @@ class Parameters:
         raw = self._values.get(name)
         if raw is None:
             return default
-        if not raw.isascii() or not raw.isdigit() or not least <= int(raw[:20]) <= most:
+        number = whole_of(raw, least, most)
+        if number is None:
             raise RequestError(400, f"{name} must be a whole number from {least} to {most}")
-        return int(raw)
+        return number
 
     def share(self, name: str, default: float) -> float:
         """Return a share from 0 to 1."""
@@ -71,7 +75,7 @@ class Parameters:
         """Return a number within bounds."""
         raw = self._values.get(name)
         try:
-            value = default if raw is None else float(raw)
+            value = default if raw is None else _float(raw)
         except ValueError:
             value = math.nan
         if not least <= value <= most:
@@ -84,7 +88,7 @@ class Parameters:
         if not raw:
             return None
         try:
-            found = cast("float", kind.read(raw[:40]))
+            found = cast("float", kind.read(raw)) if len(raw) <= _NUMBER_CHARS else math.nan
         except ValueError:
             found = math.nan
         if not 0.0 <= found <= MOST_S:
@@ -98,6 +102,10 @@ class Parameters:
             if value == each:
                 return each
         raise RequestError(400, f"{name} must be one of {', '.join(choices)}")
+
+
+def _float(raw: str) -> float:
+    return float(raw) if len(raw) <= _NUMBER_CHARS else math.nan
 
 
 def answer(fields: Mapping[str, object], token: str, status: int = 200, **headers: str) -> Response:

@@ -17,6 +17,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from evercrawl.config.secrets import write_private
+from evercrawl.decoding import whole_of
 from evercrawl.errors import ConfigError
 from evercrawl.serve.problems import problem
 from evercrawl.small_file import read_small
@@ -165,7 +166,7 @@ class RequestGuard:
         if wait_s > 0:
             return 429, "too many requests at once; ask more slowly", {"retry-after": str(int(wait_s) + 1)}
         length = headers.get("content-length") or "0"
-        if not (length.isascii() and length.isdigit()) or int(length[:20]) > BODY_BYTES:
+        if whole_of(length, 0, BODY_BYTES) is None:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
         proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
         knows, local = self._knows(headers), _is_loopback(client) and not proxied

@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 
 import msgspec
 
-from evercrawl.decoding import json_of
+from evercrawl.decoding import json_of, whole_of
 from evercrawl.fetch.small import SmallAnswer
 from evercrawl.parse.feed import is_feed, read_feed
 from evercrawl.parse.urls import normalise, origin
@@ -31,6 +31,7 @@ from evercrawl.small_file import LIST_BYTES, read_small
 
 FILE: Final = "subscriptions.json"
 LEASE_S: Final = 10 * 86_400
+_MOST_ASKED_S: Final = 10**11
 LEAST_LEASE_S: Final = 300.0
 RETRY_S: Final = 3600.0
 RENEWED_AT: Final = 2 / 3
@@ -131,9 +132,8 @@ class Subscriptions:
         challenge, lease = query.get("hub.challenge", ""), query.get("hub.lease_seconds", "")
         if mode != "subscribe" or one.state == "new" or not challenge:
             return None
-        lease_s = (
-            min(float(lease), 10.0 * LEASE_S) if lease.isascii() and lease.isdigit() and len(lease) < 12 else LEASE_S
-        )
+        asked_s = whole_of(lease, 0, _MOST_ASKED_S)
+        lease_s = LEASE_S if asked_s is None else min(float(asked_s), 10.0 * LEASE_S)
         one.state, one.until, one.trouble = "active", now + lease_s, ""
         one.next_at = now + max(RENEWED_AT * lease_s, LEAST_LEASE_S)
         self._save()

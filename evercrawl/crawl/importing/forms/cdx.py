@@ -20,6 +20,7 @@ from evercrawl.crawl.importing.captures import PastCapture, UnusableError
 from evercrawl.crawl.importing.dates import instant
 from evercrawl.crawl.importing.forms.lines import NothingHereError, TextSource, address, dated
 from evercrawl.crawl.importing.forms.warc import WarcFiles, is_document
+from evercrawl.decoding import whole_of
 
 CDXJ_LINE: Final = re.compile(rb"\S+ \d{4,17} \{")
 CDX_LINE: Final = re.compile(rb"\S+ \d{14} https?://\S+ \S+ (?:\d{3}|-) \S+ ")
@@ -55,12 +56,11 @@ class CdxSource(TextSource):
         mime = str(facts.get("mime", facts.get("mime-detected", "")))
         if mime not in (REVISIT, "-") and not is_document(mime, url):
             raise NothingHereError("not a document")
-        status, text = 0, str(facts.get("status", "-"))
-        if text.isdigit():
-            status = int(text)
+        status = whole_of(str(facts.get("status", "-")), 0, 999) or 0
         place = self._archive.find(str(facts.get("filename", "")))
-        if place is not None and str(facts.get("offset", "")).isdigit() and str(facts.get("length", "")).isdigit():
-            return [self._archive.load(place, int(str(facts["offset"])), int(str(facts["length"])))]
+        offset, size = (whole_of(str(facts.get(name, "")), 0, 1 << 62) for name in ("offset", "length"))
+        if place is not None and offset is not None and size is not None:
+            return [self._archive.load(place, offset, size)]
         return [PastCapture(url, at, status=status or (200 if mime == REVISIT else 0), digest=_digest(facts))]
 
     def close(self) -> None:

@@ -16,6 +16,7 @@ from evercrawl.crawl.importing import files
 from evercrawl.crawl.importing.captures import NOT_DATED, PastCapture, UnusableError
 from evercrawl.crawl.importing.dates import instant
 from evercrawl.crawl.importing.forms.lines import NothingHereError, TextSource, address, dated
+from evercrawl.decoding import whole_of
 from evercrawl.errors import ConfigError
 
 COLUMNS: Final = {
@@ -68,9 +69,9 @@ class TableSource(TextSource):
         url, date, digest = address(facts["url"]), facts.get("at", ""), facts.get("digest", "")
         at = dated(instant(date), date) if date else NOT_DATED
         changed, text = instant(facts.get("changed", "")), facts.get("status", "")
-        if text and not text.isdigit():
+        status = whole_of(text, 0, 999) if text else 200
+        if status is None:
             raise UnusableError(f"{text[:20]!r} is not a status")
-        status = int(text) if text else 200
         if math.isnan(at):
             return [PastCapture(url, changed_at=changed)]
         return [PastCapture(url, at, status=status, digest=digest)]
