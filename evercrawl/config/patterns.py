@@ -48,7 +48,7 @@ class UrlPattern:
     Raises
     ------
     re.error
-        The pattern is not a regular expression.
+        The pattern is not a regular expression, or Python cannot compile it.
 
     Examples
     --------
@@ -64,7 +64,10 @@ class UrlPattern:
     __slots__ = ("_found", "linear", "pattern")
 
     def __init__(self, pattern: str) -> None:
-        plain = re.compile(pattern)
+        try:
+            plain = re.compile(pattern)
+        except (RecursionError, OverflowError) as error:
+            raise re.error("it is nested too deeply, or repeats too often") from error
         self.pattern = pattern
         self._found: Callable[[str], object] = plain.search
         few = not _REPEATS.search(pattern) and pattern.count("?") <= _MOST_OPTIONAL

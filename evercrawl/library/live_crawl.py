@@ -15,6 +15,7 @@ from typing import Any, Final, Self, TypeAlias
 
 from evercrawl import catalog
 from evercrawl.config import FILE_NAME, SETTINGS, Config, load
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.crawl.ports import Gate
 from evercrawl.crawl.session import crawl as run_crawl
 from evercrawl.errors import ConfigError
@@ -54,7 +55,7 @@ class LiveCrawl:
     def __init__(self, directory: Path, config: Config, seeds: list[str], limits: Limits) -> None:
         self.directory, self._config, self._seeds, self._limits = directory, config, seeds, limits
         self.summary: Summary | None = None
-        self._hooks = list[tuple[str, re.Pattern[str], Hook]]()
+        self._hooks = list[tuple[str, UrlPattern, Hook]]()
         self._visits = deque[PageVisit]()
         self._gate = Gate()
         self._book: RecordBook | None = None
@@ -79,7 +80,7 @@ class LiveCrawl:
             The pattern is not a regular expression, or the name is in use.
         """
         try:
-            compiled = re.compile(pattern)
+            found = UrlPattern(pattern)
         except re.error as error:
             raise ConfigError(f"{pattern!r} is not a regular expression: {error}") from error
 
@@ -87,7 +88,7 @@ class LiveCrawl:
             kept = name or getattr(hook, "__name__", "records")
             if any(other == kept for other, _, _ in self._hooks):
                 raise ConfigError(f"there is a hook {kept!r} already; give this one another name")
-            self._hooks.append((kept, compiled, hook))
+            self._hooks.append((kept, found, hook))
             return hook
 
         return note

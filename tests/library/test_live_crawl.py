@@ -40,7 +40,7 @@ class Numbers(BaseHTTPRequestHandler):
     edition = ""
 
     def do_GET(self):
-        number = self.path.strip("/")
+        number = self.path.partition("?")[0].strip("/")
         known = number.isdigit() and int(number) < PAGES
         links = "".join(f'<a href="/{n}">{n}</a>' for n in (2 * int(number) + 1, 2 * int(number) + 2)) if known else ""
         body = f"<html><title>{number}{self.edition}</title><body>Number {number}{links}</body></html>".encode()
@@ -147,6 +147,15 @@ def test_a_plain_loop_runs_it_in_a_thread_and_leaving_it_ends_the_run(site, tmp_
         evercrawl.crawl(dir=tmp_path).page("(")
     with pytest.raises(ConfigError, match="name a seed"), evercrawl.crawl(dir=tmp_path / "none") as crawl:
         list(crawl)
+
+
+def test_a_hook_is_not_kept_busy_by_an_address_made_for_its_pattern(site, tmp_path):
+    found = []
+    with evercrawl.crawl(seed(site) + "?" + "a" * 60, dir=tmp_path, until_idle=True, **SETTINGS) as crawl:
+        crawl.page("([a-z]+)+[?]([a-z]+)+!$")(titles)
+        crawl.page("([a-z]+)+$", name="found")(lambda page: found.append(page.url))
+        list(crawl)
+    assert found == [seed(site) + "?" + "a" * 60]
 
 
 def test_records_survive_a_kill_and_are_there_once(site, tmp_path):

@@ -32,7 +32,7 @@ from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.price_gamma import PriceGamma
 from evercrawl.schedule.policies.tianwang.tianwang import Tianwang
 from evercrawl.store.disk import stamped
-from evercrawl.store.disk.stamped import pieces
+from evercrawl.store.disk.stamped import packed, pieces
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.snapshots.blocklog import BlockLog
@@ -376,6 +376,20 @@ def test_damage_gives_way_to_the_older_and_that_to_the_journal(taught, read, how
     assert (again.recalled, events) == (False, all_of_it + 8)
     assert len(again.troubles) == (0 if how == "empty" else 2)
     same(memory, expected)
+
+
+@pytest.mark.parametrize("array", [{"kind": "[" * 200_000}, {"shape": (1 << 59,)}, {"shape": (1 << 40, 1 << 40)}])
+def test_a_header_that_asks_for_too_much_gives_way_to_the_journal(taught, read, array):
+    file = keep(taught)
+    said, *rest = [bytes(piece) for piece in pieces(file.read_bytes(), lessons_file.MAGIC)]
+    head = msgspec.msgpack.decode(said, type=lessons_file.LessonsHead)
+    head.arrays.insert(0, msgspec.structs.replace(head.arrays[0], name="more", **array))
+    said = msgspec.msgpack.encode(head)
+    file.write_bytes(lessons_file.MAGIC + b"".join(packed(piece) for piece in (said, *rest)) + lessons_file.END)
+    again, memory, events = learned(taught, read)
+    assert (again.recalled, len(again.troubles)) == (False, 1)
+    assert events == taught.partition.journal.sequence
+    same(memory, taught.policy.state())
 
 
 def test_two_generations_are_kept(taught):

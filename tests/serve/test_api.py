@@ -170,6 +170,7 @@ WRITE = {"authorization": "Bearer " + "t" * 40}
         ({"do": "pause", "urls": ["https://a.example/"]}, "other orders none"),
         ({"do": "seed", "urls": ["mailto:me@example.org"]}, "is not an http or https URL"),
         ({"do": "exclude", "pattern": "("}, "is not a regular expression"),
+        ({"do": "exclude", "pattern": "(" * 5_000 + "a" + ")" * 5_000}, "is nested too deeply, or repeats too often"),
         ({"do": "boost", "pattern": "/", "factor": 1e9}, "factor must be"),
         ({"do": "set", "name": "nonsense", "values": ["1"]}, "is not a setting"),
         ({"do": "set", "name": "delay_s", "values": ["soon"]}, "delay_s must be a duration"),

@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Self
 
 import httpx2
 import pytest
@@ -15,7 +17,9 @@ from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.client.streamable_http import streamable_http_client
 
+from evercrawl.ask.reading.reader import ContentReader
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.serve.mcp import tools
 from evercrawl.serve.mcp.server import mcp_server
 from evercrawl.serve.mcp.tools import CrawlTools
 from evercrawl.serve.replica import CrawlReplica
@@ -51,6 +55,29 @@ def test_a_page_is_read_with_its_freshness_and_a_citation(replica):
     assert (found["met"], found["checked"]) == (False, False), (
         "the stored copy, and that it does not meet what was asked"
     )
+
+
+def test_few_pages_are_read_at_once(replica, monkeypatch):
+    """Each reader may take 2 GiB of memory."""
+    under_way, most, both = list[int](), list[int](), threading.Barrier(tools.READ_AT_ONCE)
+
+    class Counted(ContentReader):
+        def __enter__(self) -> Self:
+            under_way.append(1)
+            most.append(len(under_way))
+            both.wait(60)
+            return super().__enter__()
+
+        def __exit__(self, *error: Any) -> None:
+            under_way.pop()
+            super().__exit__(*error)
+
+    monkeypatch.setattr(tools, "ContentReader", Counted)
+    crawl_tools = CrawlTools(replica, may_order=False)
+    with ThreadPoolExecutor(3 * tools.READ_AT_ONCE) as threads:
+        found = list(threads.map(crawl_tools.get, ["https://a.example/"] * 3 * tools.READ_AT_ONCE))
+    assert [each["title"] for each in found] == ["Tea"] * len(found)
+    assert max(most) == tools.READ_AT_ONCE
 
 
 def test_no_answer_holds_what_only_a_machine_reads(crawl, replica):

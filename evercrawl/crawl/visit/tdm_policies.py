@@ -84,12 +84,12 @@ class TdmPolicies:
             pass
         finally:
             del self._asking[home]
+            self._known[home] = rules, self._clock.now() + KEPT_S  # whatever was raised: it is not asked again at once
+            if len(self._known) > MOST_ORIGINS:
+                self._known.popitem(last=False)
             host.held = ""
             self._frontier.release(host)
-        self._known[home] = rules, self._clock.now() + KEPT_S
-        if len(self._known) > MOST_ORIGINS:
-            self._known.popitem(last=False)
-        self._wake()
+            self._wake()
 
 
 def read_policy(body: bytes) -> Rules | None:

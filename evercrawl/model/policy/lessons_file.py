@@ -181,7 +181,17 @@ def kept_of(
     return None, troubles
 
 
-_DAMAGED: Final = (StoreError, ValueError, TypeError, SyntaxError, msgspec.MsgspecError, zstandard.ZstdError)
+_DAMAGED: Final = (
+    StoreError,
+    ValueError,
+    TypeError,
+    SyntaxError,
+    MemoryError,
+    OverflowError,
+    RecursionError,
+    msgspec.MsgspecError,
+    zstandard.ZstdError,
+)
 
 
 def _filled(disk: Disk, head: LessonsHead, rows: Mapping[str, SavedRows]) -> list[PlacedFrame]:

@@ -15,6 +15,7 @@ from starlette.responses import Response
 from evercrawl.ask.orders.give import OrderAnswer, awaited, give
 from evercrawl.ask.orders.listing import listed
 from evercrawl.config import FILE_NAME, SETTINGS, load
+from evercrawl.config.patterns import UrlPattern
 from evercrawl.config.section_keys import FORM, check_set, section_key, with_value
 from evercrawl.config.settings import read
 from evercrawl.decoding import json_of
@@ -121,7 +122,7 @@ def checked(given: OrderRequest, file: Path) -> CrawlOrder:
     if bool(given.pattern) != (given.do in WITH_PATTERN):
         raise RequestError(400, "exclude, include and boost take a pattern, other orders none")
     try:
-        re.compile(given.pattern)
+        UrlPattern(given.pattern)
     except re.error as error:
         raise RequestError(400, f"{given.pattern[:100]!r} is not a regular expression: {error}") from error
     if bool(given.what) != (given.do == FORGET) or len(given.what) > MOST_URLS:
