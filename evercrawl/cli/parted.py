@@ -65,7 +65,7 @@ def answer(args: argparse.Namespace) -> int:
     directory = _directory(args)
     together: dict[str, Callable[[argparse.Namespace, Path], int]] = {
         "status": _status, "top": _top, "search": _search, "verify": _verify, "export": _export, "serve": _serve,
-        "move": _move, "drain": _drain, "rebalance": _rebalance, "upgrade": _upgrade,
+        "move": _move, "drain": _drain, "rebalance": _rebalance, "upgrade": _upgrade, "backup": _backup,
     }  # fmt: skip
     if args.verb in together:
         return together[args.verb](args, directory)
@@ -310,6 +310,12 @@ def _drain(args: argparse.Namespace, directory: Path) -> int:
     from evercrawl.cli.verbs.move import drain_parted
 
     return drain_parted(args, directory)
+
+
+def _backup(args: argparse.Namespace, directory: Path) -> int:
+    from evercrawl.cli.verbs.backup import run_parted
+
+    return run_parted(args, directory)
 
 
 def _upgrade(args: argparse.Namespace, directory: Path) -> int:

@@ -15,7 +15,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.small_file import read_small
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.partition import PARTED, is_id
+from evercrawl.store.partition import PARTED, UNFINISHED, is_id
 from evercrawl.store.post.ownership import Share, parts_wrong
 
 if TYPE_CHECKING:
@@ -181,8 +181,18 @@ def read_birth(directory: Path) -> ClusterBirth:
     Raises
     ------
     StoreError
-        It is damaged, or was written by a newer version.
+        It is damaged, or was written by a newer version; or the directory is a backup that was interrupted.
     """
+    if (directory / UNFINISHED).is_file():
+        raise StoreError(
+            f"{directory} is a backup that was interrupted: its partitions do not fit together; finish it with: "
+            f"evercrawl backup {directory} --dir CRAWL"
+        )
+    return read_unfinished(directory)
+
+
+def read_unfinished(directory: Path) -> ClusterBirth:
+    """Return the description in a directory, even if that is a backup that was interrupted."""
     try:
         birth = json_of(read_small(directory / FILE), ClusterBirth)
     except (OSError, StoreError, msgspec.MsgspecError, UnicodeDecodeError) as error:

@@ -39,7 +39,17 @@ from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.snapshots.head import KIND
 
-__all__ = ["BACKUP_FILE", "MOVING", "OF_PEOPLE", "BackupReport", "CrawlFiles", "CrawlFilesHere", "backup", "bring"]
+__all__ = [
+    "BACKUP_FILE",
+    "MOVING",
+    "OF_PEOPLE",
+    "BackupReport",
+    "CrawlFiles",
+    "CrawlFilesHere",
+    "backup",
+    "bring",
+    "catch_up",
+]
 
 BACKUP_FILE: Final = "backup.json"
 MOVING: Final = "moving.json"
@@ -176,6 +186,24 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
         return bring(originals, str(source), target, now, watch)
 
 
+def catch_up(source: Path, target: Path, now: float) -> int | None:
+    """Bring archive and journal of a backup up to date; the rest, such as snapshots, stays as it is.
+
+    Parameters
+    ----------
+    source, target, now
+        As in `backup`, which was called before.
+
+    Returns
+    -------
+    int or None
+        The number of bytes written; None if `backup` must be called again, because something was forgotten or removed,
+        or because the journal is not a later state of the copied one.
+    """
+    with contextlib.closing(CrawlFilesHere(source)) as originals, Lock.take(target, _PURPOSE, now):
+        return _Copying(originals, str(source), target, lambda what, done, total: None).follow()
+
+
 def bring(
     originals: CrawlFiles, where: str, target: Path, now: float, watch: Watch = lambda what, done, total: None
 ) -> BackupReport:
@@ -261,6 +289,18 @@ class _Copying:
             self._target.replace(BACKUP_FILE, [msgspec.json.encode(report) + b"\n"])
             self._target.remove(UNFINISHED)
             return report
+        finally:
+            self._target.close()
+
+    def follow(self) -> int | None:
+        """Copy what archive and journal got; return the bytes written, None if that makes no backup."""
+        try:
+            if self._anew:
+                return None
+            before = self._last()
+            for prefix in (_ARCHIVE, _JOURNAL, _ARCHIVE):
+                self._grow_all(prefix)
+            return None if self._target.size(UNFINISHED) or self._last() != before else self._copied
         finally:
             self._target.close()
 

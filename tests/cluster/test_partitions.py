@@ -251,13 +251,11 @@ def test_orders_change_all_partitions_and_what_bounds_the_crawl_is_shared_out(se
     assert page not in served.read().visited
 
 
-@pytest.mark.parametrize("verb", ["plan", "select", "backup", "copies", "import"])
+@pytest.mark.parametrize("verb", ["plan", "select", "copies", "import"])
 def test_a_verb_about_one_partition_says_so(tmp_path, capsys, verb):
     """They are asked before anything is read, so the directory need not hold more than what it says of itself."""
     write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
-    given = {"copies": ["https://a.example/"], "import": ["x.warc"], "backup": ["to"], "select": ["--budget", "1"]}.get(
-        verb, []
-    )
+    given = {"copies": ["https://a.example/"], "import": ["x.warc"], "select": ["--budget", "1"]}.get(verb, [])
     assert main([verb, *given, "--dir", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert "part-0" in said

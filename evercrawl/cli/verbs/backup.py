@@ -42,3 +42,18 @@ def run(args: argparse.Namespace) -> int:
         copied = f"{size(made.copied_bytes)} copied"
         print(f"{made.target} holds {many(made.events, 'events')} in {many(made.files, 'files')}; {copied}")
     return 0
+
+
+def run_parted(args: argparse.Namespace, directory: Path) -> int:
+    """Copy all partitions so that they fit together, and report what was copied."""
+    from evercrawl.cli.show.lines import size
+    from evercrawl.cluster.parted_backup import backup_parted
+
+    with Meter(sys.stderr) as meter:
+        made = backup_parted(directory, Path(args.target), time.time(), meter)
+    if args.json:
+        print(json_line("backup", asdict(made)))
+    else:
+        copied = f"{many(made.files, 'files')}; {size(made.copied_bytes)} copied"
+        print(f"{made.target} holds {many(made.events, 'events')} of {many(made.partitions, 'partitions')} in {copied}")
+    return 0

@@ -5,7 +5,7 @@ A pointer is the offset of a frame in all files together, times 256, plus the ev
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Final, NamedTuple, TypeVar
 
 import msgspec
@@ -217,6 +217,19 @@ class Journal:
         for offset, _, events in self._frames(start):
             for data in events:
                 yield self._decoded(self._glance, data, offset)
+
+    def of_kinds(self, kinds: Container[str]) -> Iterator[tuple[int, int, Event]]:
+        """Yield what `replay` yields of the events with these tags; the others are not decoded.
+
+        Raises
+        ------
+        StoreError
+            As in `replay`.
+        """
+        for offset, sequence, events in self._frames(0):
+            for index, data in enumerate(events):
+                if self._decoded(self._glance, data, offset).kind in kinds:
+                    yield offset << 8 | index, sequence + index, self._event(data, offset)
 
     def _frames(self, start: int, *, follow: bool = False) -> Iterator[tuple[int, int, list[bytes]]]:
         """Yield offset, first number and encoded events of all frames; `start` and `follow` as in `replay`."""

@@ -1,0 +1,196 @@
+"""Backups of a crawl in partitions: a backup of each, cut off so that they fit together.
+
+First each partition is copied as a crawl of its own, which may take long. Then archive and journal of each are brought
+up to date once more, after one instant; so nothing that was on the disks at that instant is cut off, and no snapshot of
+the first copies is ahead of the cut (`evercrawl.store.post.cut`). The crawl need not pause. Letters under way at the
+cut are in the journals of their senders, and are sent again by whoever goes on from the backup.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from evercrawl.cluster.birth import FILE, ClusterBirth, part_directories, part_directory, read_birth, read_unfinished
+from evercrawl.config import FILE_NAME
+from evercrawl.errors import ConfigError, StoreError
+from evercrawl.small_file import read_small
+from evercrawl.store.backup import BACKUP_FILE, backup, catch_up
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import FILE as LOCK
+from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.plain import see_plain
+from evercrawl.store.disk.stamped import LESSONS, SNAPSHOT, forget_later
+from evercrawl.store.journal.journal import Journal
+from evercrawl.store.partition import UNFINISHED, is_crawl
+from evercrawl.store.post.cut import END, JournalCut, LetterAccount, account_of, consistent, cut_journal
+
+if TYPE_CHECKING:
+    from evercrawl.store.backup import Watch
+
+_PURPOSE: Final = "evercrawl backup"
+_TIMES: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PartedBackup:
+    """The result of a backup of all partitions.
+
+    Attributes
+    ----------
+    directory, target, at
+        As in `evercrawl.store.backup.BackupReport`.
+    partitions
+        Number of partitions in the backup; those that were never crawled have nothing to copy.
+    events, left_out
+        Number of events in the copied journals; and of those that were copied and cut off again.
+    files, copied_bytes
+        Number of files in the backup; number of bytes written.
+    """
+
+    directory: str
+    target: str
+    at: float
+    partitions: int
+    events: int
+    left_out: int
+    files: int
+    copied_bytes: int
+
+
+def backup_parted(
+    directory: Path, target: Path, now: float, watch: Watch = lambda what, done, total: None
+) -> PartedBackup:
+    """Bring `target` up to date with all partitions of the crawl in `directory`, which may be running.
+
+    Parameters
+    ----------
+    directory, target
+        Directories; `target` is missing, empty, or an earlier backup of the same crawl.
+    now, watch
+        As in `evercrawl.store.backup.backup`.
+
+    Raises
+    ------
+    ConfigError
+        `target` has something else, or not all partitions are on this machine.
+    StoreError
+        A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
+    """
+    _check(directory, target)
+    target.mkdir(parents=True, exist_ok=True)
+    with Lock.take(target, _PURPOSE, now), contextlib.closing(RealDisk(target)) as disk:
+        disk.replace(UNFINISHED, [b"evercrawl backup removes this file at its end\n"])
+        _describe(directory, disk)
+        for _ in range(_TIMES):
+            files, copied = _copied(directory, target, now, watch)
+            more = _caught_up(directory, target, files, now, watch)
+            if more is not None:
+                break
+        else:
+            raise StoreError(
+                f"data is being forgotten or removed in {directory} continually, so its partitions cannot be copied to "
+                "fit together; repeat the backup when that is over"
+            )
+        numbers = sorted(files)
+        events, left_out = _fitted(target, numbers, read_birth(directory).parts)
+        settings = read_small(directory / FILE_NAME)
+        disk.replace(FILE_NAME, [settings], private=True)
+        _describe(directory, disk)  # now: no letter in the copies is of a later life than it knows
+        report = PartedBackup(
+            str(directory), str(target), now, len(numbers), events, left_out, sum(files.values()) + 2, copied + more
+        )
+        disk.replace(BACKUP_FILE, [msgspec.json.encode(report) + b"\n"])
+        disk.remove(UNFINISHED)
+        return report
+
+
+def _check(directory: Path, target: Path) -> None:
+    birth, goal = read_birth(directory), target.resolve()
+    for place in (directory, *part_directories(directory)):
+        if goal == place.resolve() or place.resolve() in goal.parents:
+            raise ConfigError(f"{target} is in the crawl itself ({place}); name a directory elsewhere")
+    if not (directory / FILE_NAME).is_file():
+        raise ConfigError(f"{directory / FILE_NAME} is missing, without which no crawl could go on from the backup")
+    _sources(directory)
+    if target.exists() and not target.is_dir():
+        raise ConfigError(f"{target} is a file; name a directory for the backup")
+    see_plain(target)
+    if not target.exists():
+        return
+    if (target / FILE).is_file():
+        if read_unfinished(target).id != birth.id:
+            raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
+    elif not (target / UNFINISHED).is_file() and {path.name for path in target.iterdir()} - {LOCK}:
+        raise ConfigError(f"{target} is not empty, and holds no backup of all partitions; name an empty directory")
+
+
+def _sources(directory: Path) -> dict[int, Path]:
+    """Return the directories of the partitions, by number; those that were never crawled have none."""
+    birth, found = read_birth(directory), dict[int, Path]()
+    for number, part in enumerate(part_directories(directory)):
+        if is_crawl(part):
+            found[number] = part
+        elif birth.places and not part.is_dir():
+            raise ConfigError(
+                f"partition {number} is on another machine, and a backup needs all partitions on one; --durable keeper "
+                "keeps a second copy of each on the disk of another machine"
+            )
+        elif number in birth.begun:
+            raise ConfigError(f"{part} has no partition, though it was crawled there; is its disk mounted?")
+    return found
+
+
+def _describe(directory: Path, disk: RealDisk) -> None:
+    """Write `cluster.json` for a crawl whose partitions are all in the backup, and which has no second copies."""
+    birth = read_birth(directory)
+    here = ClusterBirth(
+        birth.format, birth.id, birth.parts, birth.secret, birth.site_rules, birth.lives, begun=birth.begun
+    )
+    disk.replace(FILE, [msgspec.json.encode(here)], private=True)
+
+
+def _copied(directory: Path, target: Path, now: float, watch: Watch) -> tuple[dict[int, int], int]:
+    """Copy each partition; return how many files each has, and the number of bytes written."""
+    files, copied = dict[int, int](), 0
+    for number, part in _sources(directory).items():
+        made = backup(part, part_directory(target, number), now, watch)
+        files[number], copied = made.files, copied + made.copied_bytes
+    return files, copied
+
+
+def _caught_up(directory: Path, target: Path, files: dict[int, int], now: float, watch: Watch) -> int | None:
+    """Bring each copy up to date once more; return the number of bytes written, None if all must be copied again."""
+    copied = 0
+    for number, part in _sources(directory).items():
+        if number in files:
+            more = catch_up(part, part_directory(target, number), now)
+        else:  # it is crawled since then
+            made = backup(part, part_directory(target, number), now, watch)
+            files[number], more = made.files, made.copied_bytes
+        if more is None:
+            return None
+        copied += more
+    return copied
+
+
+def _fitted(target: Path, numbers: list[int], parts: int) -> tuple[int, int]:
+    """Cut the journals of all copies off so that they fit together; return how many events are left, and were cut."""
+    accounts = [LetterAccount(JournalCut(END, 0)) for _ in range(parts)]
+    for number in numbers:
+        with contextlib.closing(RealDisk(part_directory(target, number), read_only=True)) as disk:
+            accounts[number] = account_of(Journal.open(disk, writable=False))
+    ends, events, left_out = consistent(accounts), 0, 0
+    for number in numbers:
+        account, end = accounts[number], ends[number]
+        events, left_out = events + end.sequence, left_out + account.end.sequence - end.sequence
+        if end != account.end:
+            with contextlib.closing(RealDisk(part_directory(target, number))) as disk:
+                for kind in (SNAPSHOT, LESSONS):
+                    forget_later(disk, kind, end.sequence)
+                cut_journal(disk, end)
+    return events, left_out
