@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from collections.abc import Mapping
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,12 +31,16 @@ from evercrawl.simulate.parted.keepers import MadeKeeper
 from evercrawl.simulate.parted.mail import Mail, Roads
 from evercrawl.simulate.parted.manners import SharedManners
 from evercrawl.simulate.parted.mortal import Killed, MortalDisk, Processes
-from evercrawl.simulate.parted.plan import Blow, PartedWorld
+from evercrawl.simulate.parted.plan import BACKUP, Blow, PartedWorld
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
+from evercrawl.simulate.surroundings.disk import VirtualDisk
 from evercrawl.simulate.surroundings.network import MadeNetwork
 from evercrawl.simulate.worlds.made_web import MadeWeb
+from evercrawl.store.disk.stamped import SNAPSHOT, forget_later
+from evercrawl.store.journal.journal import Journal
 from evercrawl.store.partition import Partition
+from evercrawl.store.post.cut import account_of, consistent, cut_journal
 from evercrawl.store.post.ownership import Share
 
 BEGAN_AT: Final = 1_700_000_000.0
@@ -58,8 +63,8 @@ class PartedResult:
         Which world, and what was not as it should be.
     visits, letters, lost, doubled, lives
         How much happened.
-    opened
-        How many second copies were opened.
+    opened, cut
+        How many second copies were opened, and how many journals of backups were cut off to fit the others.
     blows
         How often each kind of blow fell.
     scales_s
@@ -77,6 +82,7 @@ class PartedResult:
     doubled: int = 0
     lives: int = 0
     opened: int = 0
+    cut: int = 0
     blows: Counter[str] = field(default_factory=Counter[str])
     scales_s: dict[int, tuple[float, float]] = field(default_factory=dict[int, tuple[float, float]])
     found: Together | None = None
@@ -232,6 +238,10 @@ class PartedSimulation:
             self.result.blows[blow.kind] += 1
             await self._away(blow)
             return
+        if blow.kind == BACKUP:
+            self.result.blows[blow.kind] += 1
+            await self._back_up(blow)
+            return
         if blow.kind in ("cut", "isolate"):
             self.result.blows[blow.kind] += 1
             if blow.kind == "isolate":
@@ -345,6 +355,29 @@ class PartedSimulation:
         life.disk.kill()
         await self._processes.end(life.name)
 
+    async def _back_up(self, blow: Blow) -> None:
+        """Copy the disks one after the other while all goes on, and see that the copies, once cut, fit together."""
+        draw, loop = random.Random(f"{blow}"), asyncio.get_running_loop()
+        stored = {number: life.crawl.stored for number, life in self._lives.items() if life.crawl is not None}
+        copies, until = dict[int, VirtualDisk](), loop.time() + blow.lasts_s
+        for number in draw.sample(sorted(self._disks), len(self._disks)):
+            copies[number] = self._disks[number].copy()
+            await asyncio.sleep(draw.uniform(0.0, max(until - loop.time(), 0.0)))
+        accounts = [account_of(Journal.open(copies[number], writable=False)) for number in sorted(copies)]
+        ends = consistent(accounts)
+        for number, end in enumerate(ends):
+            if end.sequence < stored.get(number, 0):
+                self.result.wrong.append(
+                    f"partition {number}: {stored[number]} events counted before its backup, which has {end.sequence}"
+                )
+            if end != accounts[number].end:
+                self.result.cut += 1
+                forget_later(copies[number], SNAPSHOT, end.sequence)
+                cut_journal(copies[number], end)
+        with suppress(ConfigError):  # one was not born yet
+            found = self._together(copies)
+            self.result.wrong += [f"(in a backup) {sentence}" for sentence in found.wrong]
+
     # Judgement
 
     def _hear(self) -> None:
@@ -366,16 +399,19 @@ class PartedSimulation:
         self._hear()
 
     def _read(self) -> Together:
+        return self._together(self._disks)
+
+    def _together(self, disks: Mapping[int, VirtualDisk]) -> Together:
         partitions = list[Partition]()
         try:
-            for number, disk in self._disks.items():
+            for number, disk in sorted(disks.items()):
                 partitions.append(self._reader(number, disk))
             return together(partitions)
         finally:
             for partition in partitions:
                 partition.close()
 
-    def _reader(self, number: int, disk: MortalDisk) -> Partition:
+    def _reader(self, number: int, disk: VirtualDisk) -> Partition:
         return Partition(
             Path(f"/made-up/part-{number}"), random.Random(0).randbytes, now=BEGAN_AT, writable=False,
             disk=disk.reader(), site=found_site, site_rules=site_rules(),

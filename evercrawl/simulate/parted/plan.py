@@ -11,6 +11,9 @@ KINDS = ("kill", "power", "strike", "stop", "zombie", "cut", "isolate")
 KEPT_KINDS = ("lose", "usurp", "away", "lose")
 """What befalls partitions with second copies besides: a lost disk, with its process or without; an absent keeper."""
 
+BACKUP = "back_up"
+"""The disks are copied one after the other, for so long, as `evercrawl backup` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Blow:
@@ -78,6 +81,17 @@ def drawn_kept(seed: int) -> PartedWorld:
         for _ in range(draw.randrange(1, 6))
     ]  # fmt: skip
     return replace(world, kept=True, blows=tuple(sorted((*world.blows, *more), key=lambda blow: blow.at_s)))
+
+
+def drawn_backed_up(seed: int) -> PartedWorld:
+    """Return a world of a seed in which all partitions are backed up several times, while they run and are killed.
+
+    >>> drawn_backed_up(3) == drawn_backed_up(3), sum(blow.kind == BACKUP for blow in drawn_backed_up(3).blows)
+    (True, 4)
+    """
+    world, draw = drawn_parted(seed), random.Random(f"backed up world {seed}")
+    more = [Blow(draw.uniform(5.0, world.lasts_s), BACKUP, 0, draw.uniform(0.5, 20.0)) for _ in range(4)]
+    return replace(world, blows=tuple(sorted((*world.blows, *more), key=lambda blow: blow.at_s)))
 
 
 def drawn_parted(seed: int) -> PartedWorld:
