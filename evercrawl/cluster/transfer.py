@@ -24,6 +24,7 @@ from evercrawl.store.backup import BACKUP_FILE, MOVING, OF_PEOPLE, CrawlFiles, C
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.modes import mode_of, narrow
 from evercrawl.store.disk.moved import MOVED, moved_to
 
 if TYPE_CHECKING:
@@ -139,6 +140,10 @@ class FilesHere(CrawlFilesHere):
                         found[path.as_posix()] = about.st_size, about.st_mtime_ns
         return found
 
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy of a file, also of these."""
+        return mode_of(self.directory, self.directory / within(name)) if name.count("/") > 1 else super().mode(name)
+
     def piece(self, path: str, at: int, size: int) -> bytes:
         """Return bytes of one of these files."""
         try:
@@ -194,7 +199,9 @@ def _mirror(files: PartFiles, goal: Path, see: Callable[[], None]) -> int:
         if other.is_file() and (other.stat().st_size, other.stat().st_mtime_ns) == (size, at):
             continue
         other.parent.mkdir(parents=True, exist_ok=True)
-        with other.open("wb") as file:
+        mode = files.mode(path)
+        narrow(other, mode)
+        with os.fdopen(os.open(other, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, mode), "wb") as file:
             for start in range(0, size, _PIECE):
                 file.write(files.piece(path, start, min(_PIECE, size - start)))
                 see()

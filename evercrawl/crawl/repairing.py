@@ -19,6 +19,7 @@ from typing import Any, Final
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, load
+from evercrawl.config.secrets import write_private
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.crawl.salvaging import SALVAGED_FILE, known_again, salvage
 from evercrawl.errors import ConfigError, StoreError
@@ -276,7 +277,7 @@ def _settings(directory: Path, backup: Path | None) -> RepairStep:
 
 def _copied(directory: Path, backup: Path) -> None:
     draft = directory / f"{FILE_NAME}.new"
-    shutil.copy2(backup / FILE_NAME, draft)
+    write_private(draft, (backup / FILE_NAME).read_bytes())
     move_away(directory, FILE_NAME)
     draft.replace(directory / FILE_NAME)
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ from evercrawl.small_file import small
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.modes import ORDINARY, mode_of, narrow
 from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
@@ -67,6 +69,8 @@ _LEFT_OUT: Final = (
 )  # fmt: skip
 _BEFORE: Final = frozenset({LOCK, MOVING, LEAVING, "archive"})
 """What may be in a directory before anything was copied there."""
+_OF_TARGET: Final = (BACKUP_FILE, UNFINISHED)
+"""Files of a backup that are no copies."""
 _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
 """Files of SQLite beside a database; the copy of that is made by SQLite, and complete without them."""
 _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
@@ -121,6 +125,10 @@ class CrawlFiles(Protocol):
         """Return the modification time of a file (ns); -1 if it is missing."""
         ...
 
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy; see `evercrawl.store.disk.modes.mode_of`."""
+        ...
+
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a SQLite database to a file as of one instant; do nothing if that is impossible."""
         ...
@@ -142,6 +150,10 @@ class CrawlFilesHere(RealDisk):
             return place_of(self.directory, name).stat().st_mtime_ns
         except FileNotFoundError:
             return -1
+
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy of a file."""
+        return mode_of(self.directory, place_of(self.directory, name))
 
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a database; its loss costs a few requests."""
@@ -256,7 +268,7 @@ class _Copying:
 
     def __init__(self, originals: CrawlFiles, where: str, target: Path, watch: Watch) -> None:
         self._from, self._to = where, target
-        self._source, self._target = originals, RealDisk(target)
+        self._source, self._target = originals, RealDisk(target, mode=self._mode)
         self._watch = watch
         self._files, self._copied = set[str](), 0
         # Removed data may be anywhere in the files, so that copying only what is new would not be enough.
@@ -264,6 +276,10 @@ class _Copying:
             disk.size(plan) for disk in (self._source, self._target) for plan in (PLAN, KEEP_PLAN)
         )
         self._total = sum(self._source.size(name) for name in self._source.names())
+
+    def _mode(self, name: str) -> int:
+        """Return the mode of a file of the target: nobody reads a copy who could not read its original."""
+        return ORDINARY if name in _OF_TARGET else self._source.mode(name)
 
     def run(self, now: float) -> BackupReport:
         """Copy all files that belong to a backup."""
@@ -371,6 +387,7 @@ class _Copying:
             return
         anew = self._anew and name not in self._files
         self._files.add(name)
+        self._narrow(name)
         if anew and there:
             self._target.truncate(name, 0)
             there = 0
@@ -400,6 +417,7 @@ class _Copying:
         if not size:
             return
         self._files.add(name)
+        self._narrow(name)
         if not self._anew and self._target.size(name) == size and self._equal(name, size):
             return
         pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
@@ -410,12 +428,18 @@ class _Copying:
         """Copy a database to another file, which takes the place of the copy if that differs."""
         path, draft = self._to / name, self._to / f"{name}.new"
         draft.unlink(missing_ok=True)  # of an interrupted backup
+        self._narrow(name)
+        os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, self._source.mode(name)))
         self._source.copy_database(name, draft)
         if not self._target.size(draft.name) or (path.is_file() and filecmp.cmp(path, draft, shallow=False)):
             draft.unlink(missing_ok=True)  # it could not be copied, or is the same
         else:
             draft.replace(path)
             self._count(name, self._target.size(name))
+
+    def _narrow(self, name: str) -> None:
+        """Take rights from a copy that exists: one of an earlier version may have more than its original."""
+        narrow(place_of(self._to, name), self._source.mode(name))
 
     def _equal(self, name: str, size: int) -> bool:
         """Return whether the copy has the same content already."""
@@ -427,6 +451,7 @@ class _Copying:
         """Write a file that was read before the files to which it refers, and is written after them."""
         if data:  # else it was removed meanwhile
             self._files.add(name)
+            self._narrow(name)
             if self._anew or self._target.size(name) != len(data):  # the name determines the content
                 self._target.replace(name, [data])
                 self._count(name, len(data))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.modes import PRIVATE, narrow, private
 from evercrawl.store.keeper.copy import KeeperCopy
 from evercrawl.store.keeper.folder import alone, made
 from evercrawl.store.keeper.messages import KeeperAsk, KeeperDone, KeeperRefusal, KeeperStep
@@ -65,7 +66,9 @@ class FolderKeeper:
             with alone(self._directory):
                 if self._copy is None or isinstance(question, KeeperAsk):  # the folder may have been replaced
                     self.close()
-                    self._disk = RealDisk(self._directory)
+                    self._disk = RealDisk(self._directory, mode=private)
+                    for name in self._disk.names():  # of an earlier version
+                        narrow(self._directory / name, PRIVATE)
                     self._copy = KeeperCopy(self._disk)
                 return self._copy.answer(question)
         except (OSError, StoreError) as error:

@@ -10,6 +10,7 @@ from evercrawl.cluster.hauling.old_directory import old_name
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.modes import private
 from evercrawl.store.keeper.copy import STATE_FILE
 from evercrawl.store.keeper.folder import alone, is_held
 from evercrawl.store.keeper.restoring import is_gone, lacks_all, line_of, restore_copy
@@ -113,7 +114,7 @@ def _said(place: Path, directory: Path) -> Generator[None]:
 
 def _restored(place: Path, directory: Path, life: int, since: int | None) -> int | None:
     """Return the number of copied bytes; None if the directory exists."""
-    with contextlib.closing(RealDisk(directory)) as target:
+    with contextlib.closing(RealDisk(directory, mode=private)) as target:
         if not lacks_all(target):
             return None
         if since is None or not is_held(place, since):

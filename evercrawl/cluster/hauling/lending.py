@@ -93,6 +93,8 @@ class Lending:
             found = files.names(name)
         elif asked.what == "written_ns":
             found = files.written_ns(name)
+        elif asked.what == "mode":
+            found = files.mode(name)
         elif asked.what == "tree":
             found = files.tree()
         elif asked.what == "piece":

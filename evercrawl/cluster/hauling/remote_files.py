@@ -56,6 +56,10 @@ class RemoteFiles:
         """Return the modification time of a file."""
         return self._told(int, "written_ns", name)
 
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy of a file."""
+        return self._told(int, "mode", name)
+
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a database, piece by piece."""
         pieces, at = list[bytes](), 0

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.modes import ORDINARY, PRIVATE, narrow, ordinary
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.plain import place_of, see_plain
 from evercrawl.store.disk.trouble import in_words
@@ -74,9 +75,11 @@ class _File:
 
     __slots__ = ("fd", "inode", "writable")
 
-    def __init__(self, path: Path, writable: bool, mode: int = 0o644) -> None:
+    def __init__(self, path: Path, writable: bool, mode: int = ORDINARY) -> None:
         self.fd = -1
         self.fd = os.open(path, (os.O_RDWR | os.O_CREAT if writable else os.O_RDONLY) | os.O_CLOEXEC, mode)
+        if writable and mode != ORDINARY:
+            narrow(path, mode)
         self.writable, self.inode = writable, os.fstat(self.fd).st_ino
 
     def __del__(self) -> None:
@@ -96,6 +99,8 @@ class RealDisk:
     before
         Called with ("write" | "sync" | "rename" | "truncate" | "remove", name) before each operation, for tests; an
         OSError that it raises is treated like one from the operating system.
+    mode
+        Returns the mode of each file that is written; nobody else may read it, even if it exists.
 
     Raises
     ------
@@ -106,11 +111,16 @@ class RealDisk:
     """
 
     def __init__(
-        self, directory: Path, *, read_only: bool = False, before: Callable[[str, str], None] | None = None
+        self,
+        directory: Path,
+        *,
+        read_only: bool = False,
+        before: Callable[[str, str], None] | None = None,
+        mode: Callable[[str], int] = ordinary,
     ) -> None:
         self.directory = Path(directory)
         self.read_only = read_only
-        self._before = before
+        self._before, self._mode = before, mode
         self._open: OrderedDict[str, _File] = OrderedDict()
         self._lasting: set[str] = set()  # names whose directory entry has been synced
         self._ends: dict[str, int] = {}  # where the next append goes; bytes of a failed append do not count
@@ -190,7 +200,7 @@ class RealDisk:
     def replace(self, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
         """Replace the content of the file atomically; after a crash it is the old or the new one.
 
-        Only its owner can read a `private` file.
+        Only its owner can read a `private` file, and nobody who could not read the old one.
 
         Raises
         ------
@@ -268,7 +278,7 @@ class RealDisk:
         path = self._path(name)
         if writable and "/" in name:
             path.parent.mkdir(exist_ok=True)
-        file = self._open[name] = _File(path, writable)
+        file = self._open[name] = _File(path, writable, self._mode(name) if writable else ORDINARY)
         if len(self._open) > OPEN_FILES:
             self._open.popitem(last=False)
         return file
@@ -286,7 +296,10 @@ class RealDisk:
         temporary.unlink(missing_ok=True)
         if "/" in name:
             temporary.parent.mkdir(exist_ok=True)
-        file, offset = _File(temporary, writable=True, mode=0o600 if private else 0o644), 0
+        mode = PRIVATE if private else self._mode(name)
+        with contextlib.suppress(FileNotFoundError):
+            mode &= self._path(name).stat().st_mode | PRIVATE
+        file, offset = _File(temporary, writable=True, mode=mode), 0
         for chunk in chunks:
             self._announce("write", name)
             _write_all(file.fd, chunk, offset)

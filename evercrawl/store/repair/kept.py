@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.store.disk.modes import PRIVATE
 from evercrawl.store.disk.plain import place_of
 from evercrawl.store.disk.trouble import in_words
 
@@ -51,15 +52,18 @@ def keep_archive_end(disk: Disk, archive: Archive, end: ArchiveEnd) -> None:
         size = disk.size(name)
         if segment >= end.segment and size > start:
             pieces = (disk.read(name, at, min(_PIECE, size - at)) for at in range(start, size, _PIECE))
-            disk.replace(f"{FOLDER}/{start:012x}-{name.rpartition('/')[2]}", pieces)
+            disk.replace(f"{FOLDER}/{start:012x}-{name.rpartition('/')[2]}", pieces, private=True)
 
 
 def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = True) -> None:
-    """Overwrite a file with `data` at `offset`; if `sync` is set, return once that is on the disk."""
+    """Overwrite a file with `data` at `offset`; if `sync` is set, return once that is on the disk.
+
+    If the file is missing, only its owner can read the new one, as its original could be such.
+    """
     path = place_of(directory, name)
     try:
         path.parent.mkdir(exist_ok=True)
-        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         try:
             done = 0
             while done < len(data):
@@ -73,9 +77,10 @@ def patch(directory: Path, name: str, offset: int, data: bytes, *, sync: bool = 
 
 
 def write_synced(path: Path, data: bytes) -> None:
-    """Write a file atomically and durably."""
+    """Write a file that only its owner can read, atomically and durably."""
     draft = path.with_name(f"{path.name}.tmp")
-    with draft.open("wb") as file:
+    draft.unlink(missing_ok=True)
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, PRIVATE), "wb") as file:
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
