@@ -26,9 +26,19 @@ SIDES: Final = ("before", "now")
 HERE: Final = Path(__file__).resolve().parent.parent
 
 
+def run_code_of(side: Path, work: Path) -> None:
+    """Let what is started from now on run the code in `side`.
+
+    It is started in the folder `work`, which holds no code: `python -m` prefers the folder that it is started in to
+    PYTHONPATH, so within a checkout it would run that checkout for both sides.
+    """
+    os.environ["PYTHONPATH"] = str(side)
+    os.chdir(work)
+
+
 def crawled(side: Path, corpus: Corpus, work: Path, passes: int, more: list[str]) -> tuple[float, float]:
     """Return CPU microseconds of a page and of an answer 304 (NaN without a pass) of the code in `side`."""
-    os.environ["PYTHONPATH"] = str(side)
+    run_code_of(side, work)
     directory = work / "crawl"
     flags = more if "--workers" in more else ["--workers", "0", *more]
     run = first_pass(side.name, evercrawl(directory, corpus, "--until-idle", *flags), corpus, work / "log")
@@ -59,7 +69,7 @@ def main() -> int:
     work = Path(tempfile.mkdtemp(prefix="paired-"))
     try:
         for side in sides.values():  # compiles the kernels
-            os.environ["PYTHONPATH"] = str(side)
+            run_code_of(side, work)
             measured(evercrawl(work / "warm", corpus, "--pages", "50"), work / "log")
             shutil.rmtree(work / "warm")
         for number in range(args.pairs):
