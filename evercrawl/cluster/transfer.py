@@ -26,6 +26,8 @@ from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.modes import mode_of, narrow
 from evercrawl.store.disk.moved import MOVED, moved_to
+from evercrawl.store.order_place import UNKNOWN, given_since, vouch
+from evercrawl.store.orders import FILE as ORDERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -120,6 +122,10 @@ class PartFiles(CrawlFiles, Protocol):
         """Return the files of `FOLDERS`: path -> size and modification time (ns)."""
         ...
 
+    def given_since(self) -> int:
+        """Return the offset from which on orders were given there; see `evercrawl.store.order_place`."""
+        ...
+
     def piece(self, path: str, at: int, size: int) -> bytes:
         """Return `size` bytes of one of these files; fewer at its end, none if it is gone."""
         ...
@@ -143,6 +149,10 @@ class FilesHere(CrawlFilesHere):
     def mode(self, name: str) -> int:
         """Return the mode for a copy of a file, also of these."""
         return mode_of(self.directory, self.directory / within(name)) if name.count("/") > 1 else super().mode(name)
+
+    def given_since(self) -> int:
+        """Return the offset from which on orders were given here."""
+        return given_since(self.directory / ORDERS)
 
     def piece(self, path: str, at: int, size: int) -> bytes:
         """Return bytes of one of these files."""
@@ -172,6 +182,8 @@ def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]
     """Do the same with files that may be on another machine; `where` is a description of their place."""
     copied = bring(files, where, goal, time.time(), lambda what, done, total: see()).copied_bytes
     copied += _mirror(files, goal, see)
+    if (since := files.given_since()) < UNKNOWN and (goal / ORDERS).is_file():
+        vouch(goal / ORDERS, since)
     with contextlib.closing(RealDisk(goal)) as disk:
         for name in _FILES:
             if size := files.size(name):

@@ -38,6 +38,7 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
+from evercrawl.store.order_place import PLACE_FILE, SECRET_FILE
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.snapshots.head import KIND
 
@@ -66,6 +67,7 @@ OF_PEOPLE: Final = ("usage.jsonl", "orders.jsonl")
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", *OF_PEOPLE)
 _LEFT_OUT: Final = (
     "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, LEAVING, "cookies.json",
+    SECRET_FILE, PLACE_FILE,
 )  # fmt: skip
 _BEFORE: Final = frozenset({LOCK, MOVING, LEAVING, "archive"})
 """What may be in a directory before anything was copied there."""

@@ -12,7 +12,7 @@ import fcntl
 import os
 import secrets
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -25,6 +25,7 @@ from evercrawl.store.disk.leaving import see_staying
 from evercrawl.store.disk.owner import hand_over, trusted, user_name
 from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
+from evercrawl.store.order_place import given_since, vouch
 
 FILE: Final = "orders.jsonl"
 FORGET: Final = "forget"
@@ -88,6 +89,10 @@ class OrderSource(Protocol):
         """Return a sentence why nothing may be read; "" if there is no reason."""
         ...
 
+    def given_since(self) -> int:
+        """Return the offset from which on orders were given in this directory; those before came from elsewhere."""
+        ...
+
     def size(self) -> int:
         """Return the number of bytes."""
         ...
@@ -122,6 +127,10 @@ class OrderFile:
                 f"out until: chown {me} {self._path}"
             )
         return ""
+
+    def given_since(self) -> int:
+        """Return the offset from which on orders were given in this directory."""
+        return given_since(self._path)
 
     def size(self) -> int:
         """Return the number of bytes."""
@@ -177,6 +186,7 @@ def append(directory: Path, orders: Sequence[CrawlOrder]) -> int:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             see_staying(directory)
+            _vouch_from_here(path, fd)
             return _write(fd, lines, directory if new else None)
         finally:
             os.close(fd)
@@ -194,6 +204,69 @@ def _opened(directory: Path) -> tuple[int, bool]:
         hand_over(fd, directory)
         return fd, True
     return os.open(path, flags), False
+
+
+def _vouch_from_here(path: Path, fd: int) -> None:
+    """Let what is appended count as given here; lines that came with the directory still do not."""
+    size = os.fstat(fd).st_size
+    if given_since(path) > size:
+        whole = not size or os.pread(fd, 1, size - 1) == b"\n"
+        vouch(path, size if whole else size + 1)  # a line that is incomplete is completed first
+
+
+def vouch_for_all(directory: Path) -> None:
+    """Let all orders of a directory count as given here, because a person says so.
+
+    Raises
+    ------
+    StoreError
+        The directory cannot be written.
+    """
+    path = directory / FILE
+    if not path.is_file():
+        return
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            vouch(path, 0)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise in_words(error, "write", path) from error
+
+
+def came_along(source: OrderSource, upto: int, done: Container[str]) -> int:
+    """Return how many orders behind an offset came with the directory from elsewhere, and were not carried out.
+
+    Parameters
+    ----------
+    source, upto
+        The file, and how far it was read.
+    done
+        Ids of orders that were carried out, or refused.
+    """
+    since, count, offset = source.given_since(), 0, upto
+    while offset < since:
+        last = offset
+        for line in lines_from(source, offset):
+            offset = line.upto
+            count += line.order is not None and line.upto <= since and line.order.id not in done
+        if offset == last:
+            break
+    return count
+
+
+def along_in_words(count: int) -> str:
+    """Return what to do about orders that came with a directory.
+
+    >>> along_in_words(2)[:50]
+    '2 orders came with this directory and are not carr'
+    """
+    return (
+        f"{count} order{'' if count == 1 else 's'} came with this directory and {'is' if count == 1 else 'are'} not "
+        f"carried out: see them with `evercrawl orders`, then give --obey-orders to `evercrawl crawl`, or remove {FILE}"
+    )
 
 
 def _write(fd: int, lines: bytes, folder: Path | None) -> int:

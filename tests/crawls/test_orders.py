@@ -11,7 +11,7 @@ from evercrawl.config import Config, load, save
 from evercrawl.config.written import amend_by
 from evercrawl.progress import Limits
 from evercrawl.store.journal.events import Obeyed
-from evercrawl.store.orders import FILE, CrawlOrder, OrderFile, append, line_of, named
+from evercrawl.store.orders import FILE, CrawlOrder, OrderFile, append, line_of, named, vouch_for_all
 
 A = "http://a.example"
 PAGES = [f"{A}/kept/{i}" for i in range(4)] + [f"{A}/out/{i}" for i in range(4)]
@@ -193,6 +193,7 @@ def test_bad_lines_are_refused_where_they_stand_and_the_others_obeyed(run):
     ]  # fmt: skip
     (run.directory / FILE).write_bytes(b"".join(lines))
     (run.directory / FILE).chmod(0o600)
+    vouch_for_all(run.directory)
     ran = told.crawl(web(run), 60.0)
     true = [event for event in told.obeyed(ran) if event.do]
     assert [(event.id, event.state) for event in true] == [(orders[0].id, "done"), (orders[1].id, "done")]
@@ -258,7 +259,7 @@ def test_a_huge_file_is_read_from_where_it_had_got_to(run):
     source, reads = OrderFile(run.directory), []
 
     class Counted:
-        distrusted, size = source.distrusted, source.size
+        distrusted, size, given_since = source.distrusted, source.size, source.given_since
 
         @staticmethod
         def read(offset: int, size: int) -> bytes:

@@ -22,6 +22,7 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.modes import mode_of
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperStep
+from evercrawl.store.order_place import UNKNOWN, given_since
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import CrawlOrder, append, named
 from evercrawl.store.repair.kept import keep_bytes, patch
@@ -140,3 +141,10 @@ def test_second_copies_and_what_is_restored_from_them_are_their_owners(made, tmp
     restored = modes(tmp_path / "restored")
     assert len(said) == 1
     assert {restored[name] for name in (*names, ORDERS)} == {0}
+
+
+@pytest.mark.parametrize("name", COPIERS)
+def test_orders_go_along_with_a_partition_that_moves_and_wait_in_a_backup(made, tmp_path, name):
+    COPIERS[name](made, tmp_path / "copy")
+    assert given_since(made / ORDERS) == 0
+    assert given_since(tmp_path / "copy" / ORDERS) == (UNKNOWN if name == "backup" else 0)

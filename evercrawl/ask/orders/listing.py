@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config.secrets import concealed
-from evercrawl.store.orders import CrawlOrder, OrderFile, lines_from
+from evercrawl.store.orders import CrawlOrder, OrderFile, along_in_words, came_along, ends_with, lines_from
 from evercrawl.store.steering import BEGUN
 
 if TYPE_CHECKING:
@@ -59,9 +59,10 @@ def listed(crawl: Partition, most: int) -> OrdersListed:
     """
     source, steered = OrderFile(crawl.directory), crawl.state.steered
     orders = list(_orders(source, steered.upto, crawl))[-most:] if most else []
-    return OrdersListed(
-        tuple(orders), steered.paused_at or None, tuple(steered.boosts), dict(steered.bounds), source.distrusted()
-    )
+    trouble, upto = source.distrusted(), steered.upto if ends_with(source, steered.upto, steered.last) else 0
+    if not trouble and (count := came_along(source, upto, steered.results)):
+        trouble = along_in_words(count)
+    return OrdersListed(tuple(orders), steered.paused_at or None, tuple(steered.boosts), dict(steered.bounds), trouble)
 
 
 def in_words(order: CrawlOrder) -> str:

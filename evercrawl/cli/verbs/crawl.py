@@ -80,6 +80,12 @@ def add(verbs: arguments.Verbs) -> None:
         help="run the partitions on the machines of the Ray cluster at this address (auto: the one of this machine); "
         "without an address, on a Ray that is begun here for this crawl",
     )
+    parser.add_argument(
+        "--obey-orders",
+        action="store_true",
+        help="carry out the waiting orders that came with the directory, as from a backup or another machine; see them "
+        "with `evercrawl orders` first",
+    )
     parser.add_argument("--quiet", action="store_true", help="print errors only")
     add_serve(parser)
     arguments.add_json(parser)
@@ -96,6 +102,8 @@ def run(args: argparse.Namespace) -> int:
     limits = limited(args)
     parts = partitions.asked(args, directory, config, bool(given.urls))
     notes = given.notes()
+    if args.obey_orders:
+        vouch(directory)
     if args.dir is None and directory != Path():
         notes.append(f"the crawl is in {directory}; other verbs find it from here")
     with (
@@ -162,6 +170,23 @@ def crawl(
             print(fit(f"evercrawl: {line}", sys.stderr), file=sys.stderr)
     watch.finish(replace(summary, reason=UNREACHED))
     return 1
+
+
+def vouch(directory: Path) -> None:
+    """Let the orders that came with a directory, or with the directories of its partitions here, count as given."""
+    from evercrawl.store.disk.owner import see_owned
+    from evercrawl.store.disk.plain import see_plain
+    from evercrawl.store.orders import vouch_for_all
+
+    parts = [directory]
+    if (directory / where.PARTED).is_file():
+        from evercrawl.cluster.birth import part_directories
+
+        parts += part_directories(directory)
+    for part in parts:
+        see_plain(part)
+        see_owned(part)
+        vouch_for_all(part)
 
 
 def configured(args: argparse.Namespace, directory: Path) -> Config:

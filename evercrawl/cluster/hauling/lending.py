@@ -95,6 +95,8 @@ class Lending:
             found = files.written_ns(name)
         elif asked.what == "mode":
             found = files.mode(name)
+        elif asked.what == "given_since":
+            found = files.given_since()
         elif asked.what == "tree":
             found = files.tree()
         elif asked.what == "piece":

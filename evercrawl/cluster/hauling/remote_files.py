@@ -74,6 +74,10 @@ class RemoteFiles:
         """Return the files of folders that may contain folders."""
         return self._told(dict[str, tuple[int, int]], "tree")
 
+    def given_since(self) -> int:
+        """Return the offset from which on orders were given there."""
+        return self._told(int, "given_since")
+
     def piece(self, path: str, at: int, size: int) -> bytes:
         """Return bytes of one of these files."""
         return self._told(bytes, "piece", path, at, size)

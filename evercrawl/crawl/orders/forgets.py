@@ -69,6 +69,7 @@ def _next(partition: Partition) -> OrderLine | None:
     source, steered = OrderFile(partition.directory), partition.state.steered
     if source.distrusted():
         return None
+    since = source.given_since()
     offset = steered.upto if ends_with(source, steered.upto, steered.last) else 0
     while True:
         last = offset
@@ -78,7 +79,8 @@ def _next(partition: Partition) -> OrderLine | None:
             if order is not None and order.id in steered.results:
                 continue
             if order is not None or line.trouble:
-                return line if order is not None and order.do == FORGET else None
+                known = order is not None and order.do == FORGET and line.upto > since
+                return line if known else None
         if offset == last:
             return None
 

@@ -18,7 +18,7 @@ from evercrawl.config.secrets import concealed
 from evercrawl.crawl.orders.deed import Deed, refused
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.store.journal.events import Obeyed
-from evercrawl.store.orders import FORGET, OrderLine, ends_with, lines_from
+from evercrawl.store.orders import FORGET, OrderLine, along_in_words, came_along, ends_with, lines_from
 from evercrawl.store.steering import BEGUN
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ LOOK_S: Final = 1.0
 AT_ONCE: Final = 16  # orders obeyed in one turn
 ASKED_MOST: Final = 1000
 """The highest number of orders whose results are awaited at a time; beyond it, each wait lasts a little longer."""
+
+_CAME_ALONG: Final = "it came with the directory from elsewhere, and another was given here since; give it again"
 
 
 @dataclass(slots=True)
@@ -97,6 +99,8 @@ class Obeying:
         self._amending: Amending | None = None
         self._looked_at = -math.inf
         self._read_to = self._steered.upto
+        self._since = 0  # where the orders that were given here begin
+        self._along = -1, -1, 0  # size of the file, `_since`, and the number of orders that came with the directory
         self._sure = False  # whether the file is known to be the one read before
         self._settled, self._now = False, 0.0
         self.trouble = ""
@@ -178,11 +182,21 @@ class Obeying:
                 self._read_to = 0
             elif size < self._read_to:
                 self._read_to = self._steered.upto
+        self._since = source.given_since()
+        if size <= self._since and self._read_to < size and (count := self._came_along(source, size)):
+            self.trouble = along_in_words(count)
+            return
         for line in lines_from(source, self._read_to):
             self._lines.append(line)
             self._read_to = line.upto
         if self._lines and self._read_to < size:
             self.ping()
+
+    def _came_along(self, source: OrderSource, size: int) -> int:
+        """Return how many orders came with the directory and wait; they do until one is given here."""
+        if self._along[:2] != (size, self._since):
+            self._along = size, self._since, came_along(source, self._read_to, self._steered.results)
+        return self._along[2]
 
     def _obey(self, now: float) -> bool:
         obeyed = 0
@@ -195,6 +209,9 @@ class Obeying:
                     obeyed += 1
             elif order.id in self._steered.results:
                 continue  # it was obeyed before: the file was restored, or the order copied
+            elif line.upto <= self._since:
+                self._note(line, refused(_CAME_ALONG), now)
+                obeyed += 1
             elif order.do == FORGET and self._forgets:
                 self._lines.clear()  # later orders are read again when the crawl resumes
                 self.to_forget = True
