@@ -10,6 +10,7 @@ import asyncio
 import contextlib
 import secrets
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -17,7 +18,7 @@ import msgspec
 
 from evercrawl.ask.parts_line import part_states
 from evercrawl.cluster.birth import part_directories
-from evercrawl.cluster.transfer import check_goal, copy_part, finish, is_there, mark_left, prepare
+from evercrawl.cluster.transfer import LagsError, check_goal, copy_part, finish, is_there, mark_left, prepare
 from evercrawl.cluster.unfinished import UnfinishedGoals, other_goals, removed_goal
 from evercrawl.decoding import json_of
 from evercrawl.errors import EvercrawlError, StoreError
@@ -32,7 +33,11 @@ if TYPE_CHECKING:
 FILE: Final = "move.json"
 LAG_BYTES: Final = 1 << 20
 """Maximum number of bytes left to copy while the partition is paused."""
-ROUNDS: Final = 6
+ROUNDS: Final = 12
+"""Maximum number of copies before a pause; fewer if they no longer get smaller."""
+IN_VAIN: Final = 3
+PAUSES: Final = 3
+"""Number of pauses that are broken off because something was removed just before."""
 LOOK_S: Final = 0.2
 DRAIN: Final = -1
 LIFT: Final = -2
@@ -123,7 +128,13 @@ class PartTransfer(Protocol):
         ...
 
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
-        """Copy the rest of a paused partition, and switch to it; return the bytes copied, and any warning."""
+        """Copy the rest of a paused partition, and switch to it; return the bytes copied, and any warning.
+
+        Raises
+        ------
+        LagsError
+            The rest is too much for a pause: nothing was changed, and the partition can continue.
+        """
         ...
 
     async def end(self) -> None:
@@ -182,7 +193,7 @@ class FolderTransfer:
     async def finish(self, move: PartMove, see: Callable[[], None]) -> tuple[int, str]:
         """Copy the rest, and record where the partition is."""
         loop, goal = asyncio.get_running_loop(), Path(move.goal)
-        found = await loop.run_in_executor(None, finish, self._directory, move.number, goal, see)
+        found = await loop.run_in_executor(None, partial(finish, self._directory, move.number, goal, see, soon=True))
         self._unfinished.placed(move.number)
         return found
 
@@ -422,28 +433,52 @@ class PartMoves:
             raise StoreError("the crawl ended")
 
     async def _moved(self, move: PartMove) -> PartMove:
-        copied = 0
+        copied, pauses = 0, 0
         try:
             await self._transfer.prepare(move, self._see)
-            for _ in range(ROUNDS):
-                written = await self._transfer.copy(move, self._see)
-                copied += written
-                self._see()
-                if written < LAG_BYTES:
-                    break
-            began, placed = time.monotonic(), True
-            try:
-                await self._holds.rest(move.number)
-                rest, trouble = await self._transfer.finish(move, self._see)
-            except UnplacedError:
-                placed = False
-                raise
-            finally:
-                await self._transfer.end()
-                if placed:
-                    await self._holds.resume(move.number)
+            while True:
+                copied += await self._caught_up(move)
+                began, pauses = time.monotonic(), pauses + 1
+                try:
+                    rest, trouble = await self._paused(move)
+                except LagsError:
+                    if pauses == PAUSES:
+                        raise
+                    continue
+                break
         finally:
             await self._transfer.end()
         if trouble:
             self._tell(trouble)
         return msgspec.structs.replace(move, done=True, copied_bytes=copied + rest, pause_s=time.monotonic() - began)
+
+    async def _caught_up(self, move: PartMove) -> int:
+        """Copy until little is left, or it no longer gets less; return the number of bytes copied."""
+        copied, least, in_vain = 0, float("inf"), 0
+        for _ in range(ROUNDS):
+            written = await self._transfer.copy(move, self._see)
+            copied += written
+            self._see()
+            in_vain = 0 if written < least / 2 else in_vain + 1
+            least = min(least, written)
+            if written < LAG_BYTES or in_vain == IN_VAIN:
+                break
+        return copied
+
+    async def _paused(self, move: PartMove) -> tuple[int, str]:
+        """End the process of a partition, let the transfer switch, and begin a process again."""
+        placed, lags = True, False
+        try:
+            await self._holds.rest(move.number)
+            return await self._transfer.finish(move, self._see)
+        except UnplacedError:
+            placed = False
+            raise
+        except LagsError:
+            lags = True
+            raise
+        finally:
+            if not lags:
+                await self._transfer.end()
+            if placed:
+                await self._holds.resume(move.number)

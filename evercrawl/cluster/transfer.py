@@ -20,7 +20,7 @@ from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, MOVING, OF_PEOPLE, CrawlFiles, CrawlFilesHere, bring
+from evercrawl.store.backup import BACKUP_FILE, MOVING, OF_PEOPLE, CrawlFiles, CrawlFilesHere, bring, removed_since
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
@@ -36,6 +36,15 @@ FOLDERS: Final = ("search", "derived")
 """Folders that can be rebuilt from the rest, and that may contain folders."""
 _FILES: Final = ("cookies.json",)
 _PIECE: Final = 4 << 20
+LAGS: Final = -1
+"""The result of copying the rest, if it is too much for a pause."""
+
+
+class LagsError(StoreError):
+    """Something was removed from a partition since the last copy, so that copying the rest may take long."""
+
+    def __init__(self) -> None:
+        super().__init__("things are being removed from the partition again and again; move it later")
 
 
 def check_goal(directory: Path, number: int, goal: Path) -> None:
@@ -113,6 +122,12 @@ def copy_part(source: Path, goal: Path, see: Callable[[], None]) -> int:
     """Update the goal; return the number of bytes written. `see` is called at intervals, and may raise."""
     with contextlib.closing(FilesHere(source)) as files:
         return bring_part(files, str(source), goal, see)
+
+
+def lags(files: CrawlFiles, goal: Path) -> bool:
+    """Return whether the rest is too much to be copied in a pause."""
+    with contextlib.closing(RealDisk(goal, read_only=True)) as disk:
+        return removed_since(files, disk)
 
 
 class PartFiles(CrawlFiles, Protocol):
@@ -193,11 +208,20 @@ def bring_part(files: PartFiles, where: str, goal: Path, see: Callable[[], None]
     return copied
 
 
-def finish(directory: Path, number: int, goal: Path, see: Callable[[], None]) -> tuple[int, str]:
-    """Copy the rest of a paused partition and switch to it; return the number of bytes copied, and any warning."""
+def finish(directory: Path, number: int, goal: Path, see: Callable[[], None], *, soon: bool = False) -> tuple[int, str]:
+    """Copy the rest of a paused partition and switch to it; return the number of bytes copied, and any warning.
+
+    Raises
+    ------
+    LagsError
+        It is to be `soon`, and the rest is too much.
+    """
     source = part_directories(directory)[number]
     with Lock.take(source, MOVE, time.time()):
         close_to_people(source, OF_PEOPLE)
+        with contextlib.closing(FilesHere(source)) as files:
+            if soon and lags(files, goal):
+                raise LagsError
         copied = copy_part(source, goal, see)
         return copied, _settle(directory, number, goal)
 

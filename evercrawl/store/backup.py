@@ -3,15 +3,16 @@
 Journal and archive only grow, so a copy of their beginnings is an earlier state of the crawl. A record is in the
 archive before the journal refers to it; hence the order: archive, journal, and the archive's last records. Snapshots
 are read before the journal and written after it, so that none is ever ahead of it. A first backup that was interrupted
-is marked, and cannot be opened; nor can a later one while it copies everything again, as after a removal. Any other
+is marked, and cannot be opened; nor can a later one while it compares everything, as after a removal. Any other
 later one can, in the worst case at the state of the one before. A repeated backup copies only what changed. Data that
-can be rebuilt, such as the search index, is left out.
+can be rebuilt, such as the search index, is left out. After a removal, each piece of 4 MiB is compared by its hash.
 """
 
 from __future__ import annotations
 
 import contextlib
 import filecmp
+import hashlib
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.order_place import PLACE_FILE, SECRET_FILE
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
+from evercrawl.store.repair.kept import patch
 from evercrawl.store.snapshots.head import KIND
 
 __all__ = [
@@ -78,8 +80,8 @@ _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
 _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
 """They say that the other files of the copy lack all that was forgotten or removed earlier."""
 _TIMES: Final = 5
-_PIECE: Final = 4 << 20
-_TAIL: Final = 64 << 10  # end of the existing copy, compared with the original: they differ if a crash cut that
+PIECE_BYTES: Final = 4 << 20
+TAIL_BYTES: Final = 64 << 10  # end of the existing copy, compared with the original: they differ if a crash cut that
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
@@ -131,6 +133,10 @@ class CrawlFiles(Protocol):
         """Return the mode for a copy; see `evercrawl.store.disk.modes.mode_of`."""
         ...
 
+    def digest(self, name: str, offset: int, size: int) -> bytes:
+        """Return a hash of what `read` returns, so that equal bytes need not be sent."""
+        ...
+
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a SQLite database to a file as of one instant; do nothing if that is impossible."""
         ...
@@ -156,6 +162,10 @@ class CrawlFilesHere(RealDisk):
     def mode(self, name: str) -> int:
         """Return the mode for a copy of a file."""
         return mode_of(self.directory, place_of(self.directory, name))
+
+    def digest(self, name: str, offset: int, size: int) -> bytes:
+        """Return a hash of bytes of a file."""
+        return digest_of(self.read(name, offset, size))
 
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a database; its loss costs a few requests."""
@@ -218,6 +228,21 @@ def catch_up(source: Path, target: Path, now: float) -> int | None:
         return _Copying(originals, str(source), target, lambda what, done, total: None).follow()
 
 
+def digest_of(data: bytes) -> bytes:
+    """Return a hash that two pieces of data share only if they are equal."""
+    return hashlib.blake2b(data, digest_size=32).digest()
+
+
+def removed_since(originals: CrawlFiles, target: CrawlFiles | RealDisk) -> bool:
+    """Return whether something was forgotten or removed since the last copy, so that any part of it may differ."""
+    marks = any(_whole(target, name) != _whole(originals, name) for name in (*FORGOTTEN, REMOVED))
+    return marks or any(disk.size(plan) for disk in (originals, target) for plan in (PLAN, KEEP_PLAN))
+
+
+def _whole(disk: CrawlFiles | RealDisk, name: str) -> bytes:
+    return disk.read(name, 0, disk.size(name))
+
+
 def bring(
     originals: CrawlFiles, where: str, target: Path, now: float, watch: Watch = lambda what, done, total: None
 ) -> BackupReport:
@@ -274,9 +299,7 @@ class _Copying:
         self._watch = watch
         self._files, self._copied = set[str](), 0
         # Removed data may be anywhere in the files, so that copying only what is new would not be enough.
-        self._anew = any(self._differs(name) for name in (*FORGOTTEN, REMOVED)) or any(
-            disk.size(plan) for disk in (self._source, self._target) for plan in (PLAN, KEEP_PLAN)
-        )
+        self._anew = removed_since(self._source, self._target)
         self._total = sum(self._source.size(name) for name in self._source.names())
 
     def _mode(self, name: str) -> int:
@@ -332,7 +355,7 @@ class _Copying:
         for name in (FILE, COPY, KEY):
             self._replace(name)
         self._grow_all(_ARCHIVE)
-        manifests = {name: self._whole(self._source, name) for name in self._names() if name.startswith(_MANIFESTS)}
+        manifests = {name: _whole(self._source, name) for name in self._names() if name.startswith(_MANIFESTS)}
         if self._anew:  # until the journal is there again
             for name in [name for name in self._target.names() if name.startswith(_MANIFESTS)]:
                 self._target.remove(name)
@@ -352,22 +375,15 @@ class _Copying:
         found = dict[str, tuple[int, bytes]]()
         for name in there:
             if (at := self._source.written_ns(name)) >= 0:
-                found[name] = at, self._whole(self._source, name)
+                found[name] = at, _whole(self._source, name)
         return found
 
     def _end(self, last: dict[str, tuple[int, bytes]]) -> None:
-        """Write the files about forgotten data; until then, the next backup copies everything again."""
+        """Write the files about forgotten data; until then, the next backup compares everything."""
         for name, (_, data) in last.items():
             self._files.add(name)
             self._target.replace(name, [data], private=True)
             self._count(name, len(data))
-
-    @staticmethod
-    def _whole(disk: CrawlFiles | RealDisk, name: str) -> bytes:
-        return disk.read(name, 0, disk.size(name))
-
-    def _differs(self, name: str) -> bool:
-        return self._whole(self._target, name) != self._whole(self._source, name)
 
     def _names(self) -> Iterator[str]:
         names = (name for name in self._source.names() if not name.startswith(_LEFT_OUT))
@@ -390,24 +406,35 @@ class _Copying:
         anew = self._anew and name not in self._files
         self._files.add(name)
         self._narrow(name)
-        if anew and there:
-            self._target.truncate(name, 0)
-            there = 0
         if there > size:
             self._target.truncate(name, size)
             there = size
-        tail = min(there, _TAIL)
-        if self._source.read(name, there - tail, tail) != self._target.read(name, there - tail, tail):
+        tail = min(there, TAIL_BYTES)
+        if anew:
+            self._renew(name, there)
+        elif self._source.read(name, there - tail, tail) != self._target.read(name, there - tail, tail):
             self._mark()
             self._target.truncate(name, 0)  # a crash cut the original, and it has grown since
             there = 0
-        while there < size and (data := self._source.read(name, there, min(_PIECE, size - there))):
+        while there < size and (data := self._source.read(name, there, min(PIECE_BYTES, size - there))):
             self._target.append(name, data)
             if name.startswith(_ARCHIVE) and bytes(BLOCK_BYTES) in data:  # records were removed there
                 punch(self._to, name, there, there + len(data))
             there += len(data)
             self._count(name, len(data))
         self._target.sync(name)
+
+    def _renew(self, name: str, size: int) -> None:
+        """Copy the pieces of a file that differ, because something was removed from any of them."""
+        for at in range(0, size, PIECE_BYTES):
+            length = min(PIECE_BYTES, size - at)
+            if self._source.digest(name, at, length) == digest_of(self._target.read(name, at, length)):
+                continue
+            data = self._source.read(name, at, length)
+            patch(self._to, name, at, data, sync=False)
+            if name.startswith(_ARCHIVE):
+                punch(self._to, name, at, at + len(data))
+            self._count(name, len(data))
 
     def _replace(self, name: str) -> None:
         """Copy a file that is always replaced as a whole; skip it if it has vanished."""
@@ -420,9 +447,9 @@ class _Copying:
             return
         self._files.add(name)
         self._narrow(name)
-        if not self._anew and self._target.size(name) == size and self._equal(name, size):
+        if self._target.size(name) == size and self._equal(name, size):
             return
-        pieces = (self._source.read(name, at, _PIECE) for at in range(0, size, _PIECE))
+        pieces = (self._source.read(name, at, PIECE_BYTES) for at in range(0, size, PIECE_BYTES))
         self._target.replace(name, pieces, private=name in (FILE, COPY, KEY, FILE_NAME))
         self._count(name, size)
 
@@ -446,7 +473,8 @@ class _Copying:
     def _equal(self, name: str, size: int) -> bool:
         """Return whether the copy has the same content already."""
         return all(
-            self._source.read(name, at, _PIECE) == self._target.read(name, at, _PIECE) for at in range(0, size, _PIECE)
+            self._source.digest(name, at, PIECE_BYTES) == digest_of(self._target.read(name, at, PIECE_BYTES))
+            for at in range(0, size, PIECE_BYTES)
         )
 
     def _named(self, name: str, data: bytes) -> None:

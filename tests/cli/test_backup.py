@@ -10,6 +10,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,7 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
+from evercrawl.store import backup as backups
 from evercrawl.store.backup import BACKUP_FILE, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
@@ -305,31 +307,35 @@ def test_what_is_forgotten_while_a_backup_is_made_is_not_in_it(crawled, tmp_path
 
 
 def test_what_is_forgotten_again_and_again_while_a_backup_is_made_leaves_it_to_the_next(crawled, tmp_path):
-    source, target = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy"
+    source, target, times = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy", count(1)
     backup(source, target, 1e9)
-    times = []
-
-    def watch(name: str, done: int, total: int) -> None:
-        if name == "crawl.toml":
-            times.append(len(times) + 1)
-            for table in FILES:
-                os.utime(source / table, (times[-1], times[-1]))
-
     forget(source, [page_of(source)])
-    with pytest.raises(StoreError, match="being forgotten"):
-        backup(source, target, 2e9, watch)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(backups.CrawlFilesHere, "written_ns", lambda self, name: next(times))  # later at each look
+        with pytest.raises(StoreError, match="being forgotten"):
+            backup(source, target, 2e9)
     assert not (target / FILES[0]).exists()
     backup(source, target, 3e9)
     assert growing(target) == growing(source)
 
 
-def test_a_plan_to_forget_in_either_directory_has_everything_copied_anew(crawled, tmp_path):
+def test_a_plan_to_forget_in_either_directory_has_everything_compared_anew(crawled, tmp_path, monkeypatch):
+    """What differs is copied again, wherever it is in the files, and nothing else."""
+    monkeypatch.setattr(backups, "PIECE_BYTES", 1000)
+    monkeypatch.setattr(backups, "TAIL_BYTES", 100)
     source, target = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "copy"
     backup(source, target, 1e9)
+    sizes = {name: (source / name).stat().st_size for name in growing(source)}
+    assert max(sizes.values()) > 3000
+    for name, size in sizes.items():
+        with (target / name).open("r+b") as file:
+            file.seek(size // 3)
+            file.write(b"\0")
+    assert growing(target) != growing(source)
     (target / PLAN).write_bytes(b"begun")
-    copied = set[str]()
-    backup(source, target, 2e9, lambda name, done, total: copied.add(name))
-    assert copied >= set(growing(source))
+    copied = backup(source, target, 3e9).copied_bytes
+    assert growing(target) == growing(source)
+    assert 0 < copied < sum(sizes.values()) / 2
     assert not (target / PLAN).exists()
 
 

@@ -1,7 +1,8 @@
 """The process on a machine from or to which a partition moves; it executes the coordinator's orders.
 
-lend: serve the files of a partition; the answer is their size. lock: exclude other processes from them. prepare: create
-the directory to which a partition moves, or continue with it, if the disk has room. copy: update that directory.
+lend: serve the files of a partition; the answer is their size. lock: exclude other processes from them; unlock: no
+longer. prepare: create the directory to which a partition moves, or continue with it, if the disk has room. copy:
+update that directory; copy the rest: the same, unless something was removed since, so that it could take long.
 finish: remove the mark of an unfinished copy. leave: set an old directory aside. clean: remove an unfinished copy.
 """
 
@@ -16,7 +17,7 @@ from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.hauling.lending import Lending, taken
 from evercrawl.cluster.hauling.old_directory import move_away, set_aside
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
-from evercrawl.cluster.transfer import bring_part, mark_begun, marker
+from evercrawl.cluster.transfer import LAGS, bring_part, lags, mark_begun, marker
 from evercrawl.cluster.unfinished import remove_goal
 from evercrawl.cluster.wire import (
     ALIVE_S,
@@ -129,8 +130,13 @@ class _Hauling:
         elif asked.what == "prepare":
             *mark, life, size = asked.words
             _prepare(goal, mark, int(life), int(size))
+        elif asked.what == "unlock" and self._lending is not None:
+            self._lending.unlock()
         elif asked.what == "copy":
             return bring_part(self._files, asked.words[0], goal, lambda: None)
+        elif asked.what == "copy the rest":  # in a pause
+            rest = not lags(self._files, goal)
+            return bring_part(self._files, asked.words[0], goal, lambda: None) if rest else LAGS
         elif asked.what == "finish":
             for name in (BACKUP_FILE, MOVING):
                 (goal / name).unlink(missing_ok=True)

@@ -15,7 +15,7 @@ from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
-from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving
+from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.keeper.restoring import is_gone
 
@@ -75,6 +75,13 @@ class Lending:
         mark_leaving(self._directory)  # until the old directory is set aside
         close_to_people(self._directory, OF_PEOPLE)
 
+    def unlock(self) -> None:
+        """Let the partition's own process use the directory again, which takes orders again."""
+        if self._lock is not None:
+            mark_staying(self._directory)
+            self._lock.release()
+            self._lock = None
+
     def told(self, asked: FilesAsked) -> bytes:
         """Return the answer to a question, as msgpack.
 
@@ -87,6 +94,8 @@ class Lending:
         found: object
         if asked.what == "read":
             found = files.read(name, asked.at, min(asked.size, MOST_BYTES))
+        elif asked.what == "digest":
+            found = files.digest(name, asked.at, min(asked.size, MOST_BYTES))
         elif asked.what == "size":
             found = files.size(name)
         elif asked.what == "names":

@@ -16,6 +16,7 @@ from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
 from evercrawl.cluster.moving import BALANCE, DRAIN, LIFT, PartMove, UnplacedError
+from evercrawl.cluster.transfer import LAGS, LagsError
 from evercrawl.cluster.unfinished import UnfinishedGoals
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
 from evercrawl.errors import ConfigError, StoreError
@@ -226,7 +227,10 @@ class NodeMoves:
         """Lock the old directory, copy the rest, and record where the partition is."""
         lends, takes = self._processes
         await lends.do("lock", move.number, [], see)
-        copied = await self.copy(move, see)
+        copied = await takes.do("copy the rest", move.number, [f"the disk {move.source}"], see)
+        if copied == LAGS:
+            await lends.do("unlock", move.number, [], see)
+            raise LagsError
         await lends.do("lock", move.number, [], see)  # still locked: no other process has written there
         self._settle(move)
         with contextlib.suppress(StoreError):  # the mark does no harm, because `cluster.json` decides

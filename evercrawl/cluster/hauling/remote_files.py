@@ -60,6 +60,10 @@ class RemoteFiles:
         """Return the mode for a copy of a file."""
         return self._told(int, "mode", name)
 
+    def digest(self, name: str, offset: int, size: int) -> bytes:
+        """Return a hash of bytes of a file, made where the file is."""
+        return self._told(bytes, "digest", name, offset, size)
+
     def copy_database(self, name: str, goal: Path) -> None:
         """Copy a database, piece by piece."""
         pieces, at = list[bytes](), 0

@@ -24,7 +24,9 @@ class KilledError(BaseException):
 
 def instants() -> Iterator[tuple[str, int, bool]]:
     """Yield each order of a move, and whether the kill comes before or after it."""
-    for number, what in enumerate(("lend", "prepare", "copy", "lock", "copy", "lock", "write", "finish", "leave")):
+    for number, what in enumerate(
+        ("lend", "prepare", "copy", "lock", "copy the rest", "lock", "write", "finish", "leave")
+    ):
         yield what, number, False
         yield what, number, True
 
