@@ -77,6 +77,7 @@ class Errands:
         self._kept: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()
         self._kept_bytes = 0
         self._wanted: dict[str, asyncio.Future[Exchange]] = {}
+        self._began_at: dict[str, float] = {}
         self.made = 0
 
     async def fetch(
@@ -101,7 +102,10 @@ class Errands:
             self._kept.move_to_end(url)
             return kept[0], False
         if not shared:
-            return await self._fetch(url, headers, shared=False), True
+            try:
+                return await self._fetch(url, headers, shared=False), True
+            finally:
+                self._began_at.pop(url, None)
         under_way, new = self._wanted.get(url), False
         if under_way is None:  # a task of its own: if one page is abandoned, others that wait still get it
             under_way, new = asyncio.ensure_future(self._fetch(url, headers, shared=True)), True
@@ -111,8 +115,17 @@ class Errands:
 
     def _came(self, url: str, done: asyncio.Future[Exchange]) -> None:
         del self._wanted[url]
+        self._began_at.pop(url, None)
         if not done.cancelled():
             done.exception()  # perhaps nobody waits for it any more
+
+    def rests_s(self, url: str) -> float:
+        """Return how long the host of a URL has still to rest, as far as is known (s)."""
+        return self._access.rests_s(url)
+
+    def began_at(self, url: str) -> float:
+        """Return since when a fetch has waited for hosts, rather than for the pace of the crawl; else infinity."""
+        return self._began_at.get(url, float("inf"))
 
     def forget(self, urls: Iterable[str]) -> None:
         """Drop the stored answers of these URLs."""
@@ -136,7 +149,7 @@ class Errands:
         await self._allowed(url)
         most = self._config.body_max_bytes
         request = Request(url, None, headers, most, most, self._config.exchange_deadline_s)
-        exchange = await self._exchange(request)
+        exchange = await self._exchange(request, url)
         if exchange.packed:
             unwrap(exchange)
         if shared:
@@ -149,44 +162,46 @@ class Errands:
         rules = self._robots.of(home, self._clock.now())
         if rules is None:
             request = self._robots.request(home)
-            exchange = await self._exchange(request)
+            exchange = await self._exchange(request, url)
             for _ in range(MOST_HOPS):
                 moved = self._robots.moved(exchange)
                 if moved is None:
                     break
-                exchange = await self._moved(hostname(url), moved)
+                exchange = await self._moved(url, moved)
             rules = self._robots.learn(exchange, self._clock.now())
         if not rules.open:
             raise RefusedError(f"robots_unreachable: {rules.reason}")
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             raise RefusedError("robots: robots.txt disallows it")
 
-    async def _moved(self, name: str, request: Request) -> Exchange:
+    async def _moved(self, url: str, request: Request) -> Exchange:
         """Return the answer where a host's robots.txt was moved to, within the budget that all such requests share."""
-        now, target, elsewhere = self._clock.now(), hostname(request.url), self._access.elsewhere
+        name, now, target, elsewhere = hostname(url), self._clock.now(), hostname(request.url), self._access.elsewhere
         if target == name:
-            return await self._exchange(request)
+            return await self._exchange(request, url)
         if (known := elsewhere.known(request, now)) is not None:
             return known
         if not elsewhere.allows(name, target, now):
             return Exchange(request, now, error="budget", detail=crowded_words(request.url))
-        exchange = await self._exchange(request)
+        exchange = await self._exchange(request, url)
         elsewhere.keep(exchange, self._clock.now())
         return exchange
 
-    async def _exchange(self, request: Request) -> Exchange:
-        """Make one exchange; if nothing answers at an address of the host, try the next one."""
+    async def _exchange(self, request: Request, url: str) -> Exchange:
+        """Make one exchange to fetch `url`; if nothing answers at an address of the host, try the next one."""
         tried = 1
         while True:
-            exchange, host = await self._once(request)
+            exchange, host = await self._once(request, url)
             if tried >= len(host.addresses) or not self._access.vacant(host, exchange):
                 return exchange
             tried += 1
 
-    async def _once(self, request: Request) -> tuple[Exchange, Host]:
-        """Make one exchange when its host has rested and the pace allows it; return the host too."""
+    async def _once(self, request: Request, url: str) -> tuple[Exchange, Host]:
+        """Make one exchange to fetch `url` when its host has rested and the pace allows it; return the host too."""
         while not self._pace.free(self._clock.now()) or self._access.shut:
+            self._began_at.pop(url, None)
             await self._clock.sleep(_PACE_S)
+        self._began_at[url] = self._clock.now()
         try:
             host, held = await self._access.turn(request.url)
         except PermissionError as error:

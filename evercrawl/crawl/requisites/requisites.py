@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.crawl.rendering.errands import RefusedError
 from evercrawl.crawl.requisites.budget import RequisiteBudget
+from evercrawl.crawl.requisites.window import OwedWindow
+from evercrawl.crawl.visit.lanes import SLOW_S, Lanes
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.fetch.asking import validator
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
@@ -40,6 +42,9 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
 
 AT_ONCE: Final = 16
+"""The number of requisites under way; as many more may be slow."""
+OF_SITE: Final = AT_ONCE // 4
+"""The number of these that one site may have while others wait."""
 MOST_DEPTH: Final = 5
 """The highest number of styles, scripts and redirects between a page and a requisite."""
 MOST_OF_A_PAGE: Final = 2_000
@@ -54,10 +59,9 @@ FRESH_S: Final = (60.0, 86_400.0, 30 * 86_400.0)
 """The time for which an answer is fresh: the minimum, the default without headers, and the maximum."""
 GIVEN_UP_S: Final = 86_400.0
 """The time after which a failed requisite is requested again, if a page still needs it."""
-_WINDOW: Final = 1_000
-_MOST_WINDOW: Final = 32_000
 _MOST_RESTS: Final = 10_000
 _LOOK_S: Final = 0.05
+_LOOK_S_PER_HOST: Final = 2e-5  # of the window: some times as long as a look at it takes
 _COMMIT_S: Final = 1.0
 _HELD: Final = (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED)
 _MAX_AGE: Final = re.compile(r"max-age\s*=\s*\"?([0-9]{1,12})")
@@ -124,11 +128,12 @@ class Requisites:
         self._share = config.render != "never"  # which a browser may request too
         self._budget = RequisiteBudget(config.requisites_share)
         self._count = book.count
-        self._window: dict[int, KnownRequisite] = {}
-        self._most, self._whole = _WINDOW, False
+        self._window, self._lanes = OwedWindow(), Lanes[int](AT_ONCE, AT_ONCE, OF_SITE)
         self._tasks: dict[int, asyncio.Task[None]] = {}
         self._hosts: set[str] = set()
+        self._urls: dict[int, str] = {}  # of what is under way
         self._rests: dict[str, float] = {}  # host -> when its next requisite may be requested while pages wait
+        self._long_rests: dict[str, float] = {}  # host -> when its rest is short enough for it to take a slot
         self._done: list[_Came] = []
         self._committed_at = self._looked_at = 0.0
         self.fetched = 0
@@ -198,7 +203,7 @@ class Requisites:
             if known.owed or known.archive is None:
                 digest = payload_digest(exchange.wire)
                 self._remember(self._event(known, exchange, Pointer(*place), digest, unchanged=False))
-                self._window.pop(number, None)
+                self._window.drop(number)
                 kind = exchange.headers.get("content-type", "")
                 needs = of_body(exchange.body, known.url, kind) if exchange.status == 200 else []
                 if needs and known.depth < MOST_DEPTH:  # a browser was served styles, but no fonts or images
@@ -212,46 +217,72 @@ class Requisites:
 
     def next_at(self) -> float:
         """Return the time of the next fetch."""
-        if len(self._tasks) >= AT_ONCE:
+        if self._lanes.full:
             return float("inf")
-        if self._window:
-            return self._looked_at + _LOOK_S
-        return max(self._book.next_at(), self._looked_at + _LOOK_S)
+        look_s = max(_LOOK_S, _LOOK_S_PER_HOST * self._window.hosts)
+        if self._lanes.crowded:
+            return self._looked_at + SLOW_S / 4 if self._window else float("inf")
+        return max(self._book.next_at() if not self._window else 0.0, self._looked_at + look_s)
 
     def start(self, now: float, *, pages_wait: bool) -> None:
         """Start fetching what is owed, within the budget, one at a time per host."""
+        if self._window.hosts > 100 and now < self._looked_at + _LOOK_S_PER_HOST * self._window.hosts:
+            return
         self._looked_at = now
-        while len(self._tasks) < AT_ONCE and (not pages_wait or self._budget.left):
-            one = self._next(now, pages_wait=pages_wait)
-            if one is None:
-                return
-            del self._window[one.number]
-            host = hostname(one.url)
-            self._hosts.add(host)
-            self._budget.began()
-            task = asyncio.ensure_future(self._fetch(one, host))
-            self._tasks[one.number] = task
+        late = self._lanes.look(self._waits_since, now)
+        self._start_ready(now, late, pages_wait=pages_wait)
+        if not (self._lanes.crowded or (pages_wait and not self._budget.left)):
+            under_way = [*self._tasks, *(each.of.number for each in self._done)]
+            if self._window.load(self._book, now, under_way):
+                self._start_ready(now, late, pages_wait=pages_wait)
 
-    def _next(self, now: float, *, pages_wait: bool) -> KnownRequisite | None:
-        for fresh in (False, True):
-            if fresh and not self._load(now):
-                return None
-            for one in self._window.values():
-                host = hostname(one.url)
-                if host not in self._hosts and not (pages_wait and self._rests.get(host, 0.0) > now):
-                    return one
-        return None
+    def _start_ready(self, now: float, late: list[int], *, pages_wait: bool) -> None:
+        """Start what may be requested now, first of sites that have few requests under way."""
+        ready = [
+            (host, one) for host, one in self._window.heads() if self._may(host, one.url, now, pages_wait=pages_wait)
+        ]
+        for share in (True, False):
+            for host, one in ready:
+                if (self._lanes.full and not late) or (pages_wait and not self._budget.left):
+                    return
+                if host in self._hosts:
+                    continue
+                home = (site(host),)
+                if late and self._lanes.crowded and not self._lanes.slow_site(home[0], now):
+                    self._abandon(late.pop(0))
+                if self._lanes.free(home, now, share=share):
+                    self._begin(one, host, home, now)
 
-    def _load(self, now: float) -> bool:
-        """Load owed requisites from the table; return whether there are more than before."""
-        before = len(self._window)
-        if before >= self._most:
-            self._most = min(2 * self._most, _MOST_WINDOW)
-        elif not before:
-            self._most = _WINDOW
-        under_way = [*self._tasks, *(each.of.number for each in self._done)]
-        self._window = {one.number: one for one in self._book.owed(now, self._most, under_way)}
-        return len(self._window) > before
+    def _may(self, host: str, url: str, now: float, *, pages_wait: bool) -> bool:
+        """Whether a host may take a slot: it is not asked already, and its rest is nearly over."""
+        if host in self._hosts or (pages_wait and self._rests.get(host, 0.0) > now):
+            return False
+        if self._long_rests.get(host, 0.0) > now:
+            return False
+        rest_s = self._errands.rests_s(url)
+        if rest_s <= SLOW_S:
+            self._long_rests.pop(host, None)
+            return True
+        if len(self._long_rests) > _MOST_RESTS:
+            self._long_rests = {name: until for name, until in self._long_rests.items() if until > now}
+        self._long_rests[host] = now + rest_s - SLOW_S
+        return False
+
+    def _begin(self, one: KnownRequisite, host: str, home: Sequence[str], now: float) -> None:
+        self._window.take(one.number)
+        self._hosts.add(host)
+        self._budget.began()
+        self._lanes.began(one.number, home, now)
+        self._urls[one.number] = one.url
+        self._tasks[one.number] = asyncio.ensure_future(self._fetch(one, host))
+
+    def _waits_since(self, number: int) -> float:
+        return self._errands.began_at(self._urls[number])
+
+    def _abandon(self, number: int) -> None:
+        """Stop waiting for a slow host while others wait; the requisite stays owed, and its site is slow."""
+        self._tasks[number].cancel()
+        self._lanes.ended(number)
 
     async def _fetch(self, one: KnownRequisite, host: str) -> None:
         came: _Came | None = None
@@ -265,7 +296,8 @@ class Requisites:
             except Exception as raised:  # no fault of the URL: raised at the next turn
                 self._fault = raised
         finally:
-            del self._tasks[one.number]
+            del self._tasks[one.number], self._urls[one.number]
+            self._lanes.ended(one.number)
             self._hosts.discard(host)
             if self._budget.share:
                 self._rest(host, self._clock.now(), burden=self._burdens(host, one.root))
@@ -385,6 +417,8 @@ class Requisites:
     def _remember(self, event: RequisitesNeeded | RequisiteFetched) -> None:
         pointer = self._partition.remember(event)
         number = self._partition.journal.sequence - 1
+        if isinstance(event, RequisitesNeeded):
+            self._window.renew()
         self._guarded(lambda: self._book.fold(event, pointer, number))
 
     def _guarded(self, work: Callable[[], None]) -> None:

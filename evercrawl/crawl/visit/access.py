@@ -494,7 +494,23 @@ class Access:
             self._frontier.locate(other, addresses, other.located_until)
         if other.away_until > self._clock.now():
             raise PermissionError(f"{other.reason}: {name} is left alone")
+        self._heed(other, url)
         return other, await self._rested(other)
+
+    def rests_s(self, url: str) -> float:
+        """Return how long the host of a URL, and its address, have still to rest, as far as is known (s)."""
+        name, now = hostname(url), self._clock.now()
+        host = self._host_of(name) or self._strangers.get(name)
+        if host is None or host.away_until > now:
+            return 0.0
+        self._heed(host, url)
+        return max(self._frontier.ready_at(host) - now, 0.0)
+
+    def _heed(self, host: Host, url: str) -> None:
+        """Apply the Crawl-delay of a URL's origin, if its robots.txt is known, to a host that may have no pages."""
+        now = self._clock.now()
+        if (rules := self._robots.of(origin(url), now)) is not None:
+            self._slower(host, rules, now)
 
     def give_back(self, host: Host, held: bool) -> None:
         """Release a host that `turn` has held."""

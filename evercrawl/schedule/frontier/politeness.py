@@ -263,6 +263,11 @@ class PoliteHosts:
             return max(LOOK_S, host.delay_s / 2)  # the next rest is longer, so the check does not miss it
         return max(LOOK_S, self._ip_delay_s) if address is not None and self._crowded(address, now) else 0.0
 
+    def ready_at(self, host: Host) -> float:
+        """Return when a host and its address will have rested."""
+        address = self._address_of(host)
+        return max(host.ready_at, address.ready_at if address else 0.0)
+
     def may_keep(self, host: Host, now: float) -> bool:
         """Whether a place may be reserved at a host's address: one at a time, and while hosts wait, not each turn."""
         address = self._address_of(host)

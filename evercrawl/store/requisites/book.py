@@ -308,11 +308,17 @@ class RequisiteBook:
             found += self._rows(f"number IN ({_marks(piece)})", piece)
         return found
 
-    def owed(self, now: float, most: int, but: Iterable[int] = ()) -> list[KnownRequisite]:
-        """Return up to `most` requisites to be requested now, except `but`, the longest waiting first."""
+    def owed(
+        self, now: float, most: int, but: Iterable[int] = (), after: tuple[float, int] | None = None
+    ) -> list[KnownRequisite]:
+        """Return up to `most` requisites to be requested now, except `but`, the longest waiting first.
+
+        `after` gives `retry_at` and the number of the one after which they begin.
+        """
         left_out = tuple(but)
         where = f"owed AND retry_at <= ? AND number NOT IN ({','.join(map(str, left_out))})"
-        return self._rows(f"{where} ORDER BY retry_at, number LIMIT {most}", (now,))
+        where += " AND (retry_at, number) > (?, ?)" if after is not None else ""
+        return self._rows(f"{where} ORDER BY retry_at, number LIMIT {most}", (now, *(after or ())))
 
     def next_at(self) -> float:
         """Return when the next request is due; infinity if none is owed."""

@@ -1,0 +1,64 @@
+"""Hosts that rest for long, or stay silent, keep the requisites of no other host waiting."""
+
+from itertools import pairwise
+
+import pytest
+
+from evercrawl.crawl.requisites.window import MOST, OwedWindow
+from evercrawl.parse.urls import hostname
+from evercrawl.progress import Limits
+from evercrawl.store.journal.events import RequisitesNeeded
+from evercrawl.store.requisites.book import RequisiteBook
+
+GOOD = "http://good.example"
+EVIL = [f"http://evil{i}.example" for i in range(20)]
+SETTINGS = {"requisites": True, "sitemaps": False, "probe_share": 0.0, "scope": "any", "requisites_share": 1.0}
+RESTS = "User-agent: *\nCrawl-delay: 3600\n"
+
+
+@pytest.mark.parametrize(("robots", "lasts_s", "delay_s", "most"), [(RESTS, 0.1, 10.0, 40), ("", 29.5, 0.5, 28)])
+def test_hosts_that_rest_or_are_silent_hold_few_slots_for_requisites(run, robots, lasts_s, delay_s, most):
+    """Beside nobody, 42 and 31 pictures are fetched."""
+    world = run.World()
+    three = "".join(f"<img src={GOOD}/{{}}-{n}.png>" for n in range(3))
+    world.pages = {f"{GOOD}/{i}": world.html(f"/{i + 1}", text=three.replace("{}", str(i))) for i in range(16)}
+    for home in EVIL:
+        world.pages[f"{home}/"] = world.html(text="".join(f"<img src=/{n}.png>" for n in range(5)))
+        world.pages[f"{home}/robots.txt"] = run.robots_txt(robots)
+    names = {hostname(f"{home}/"): [f"8.8.{i}.7"] for i, home in enumerate([GOOD, *EVIL])}
+    seeds = [*(f"{home}/" for home in EVIL), f"{GOOD}/0"]
+
+    def lasting_s(request) -> float:
+        return lasts_s if "evil" in request.url and request.url.endswith(".png") else 0.1
+
+    limits = Limits(seconds=60 * delay_s)
+    ran = run(world, seeds, limits, names=names, latency_s=lasting_s, delay_s=delay_s, **SETTINGS)
+    assert sum(count for url, count in ran.pages.items() if url.startswith(GOOD) and url.endswith(".png")) >= most
+
+
+def test_hosts_with_any_number_of_requisites_keep_those_of_no_other_from_being_seen():
+    book, window = RequisiteBook.opened(":memory:"), OwedWindow()
+    for i in range(33):
+        urls = [f"http://evil{i}.example/{n}.png" for n in range(2_000)]
+        book.fold(RequisitesNeeded(1.0, i, -1, 2_000 * i, urls), 0, 0)
+    book.fold(RequisitesNeeded(1.0, 99, -1, 66_000, [f"{GOOD}/x.png"]), 0, 0)
+    for _ in range(70):
+        window.load(book, 2.0, ())
+    assert len(window) <= MOST
+    assert "good.example" in dict(window.heads())
+    window.take(66_000)
+    assert "good.example" not in dict(window.heads())
+    book.close()
+
+
+def test_the_crawl_delay_of_a_host_without_pages_is_kept(run):
+    world = run.World()
+    world.pages = {f"{GOOD}/": world.html(text="".join(f"<img src={EVIL[0]}/{n}.png>" for n in range(5)))}
+    world.pages[f"{EVIL[0]}/robots.txt"] = run.robots_txt("User-agent: *\nCrawl-delay: 30\n")
+    names = {"good.example": ["8.8.0.1"], "evil0.example": ["8.8.1.1"]}
+    ran = run(
+        world, [f"{GOOD}/"], Limits(seconds=200.0), names=names, requisites=True, requisites_from="any", sitemaps=False
+    )  # fmt: skip
+    at = [asked.at for asked in ran.network.log if "evil0" in asked.url]
+    assert len(at) == 6
+    assert min(later - earlier for earlier, later in pairwise(at)) > 30.0
