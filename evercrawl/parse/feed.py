@@ -259,7 +259,7 @@ def is_feed(body: bytes, mime: str) -> bool:
     (False, False)
     """
     if mime in _XML_TYPES:
-        start = re.sub(rb"<!--.*?-->", b"", body[:_LOOK_BYTES].replace(b"\0", b""), flags=re.S)
+        start = re.sub(rb"<!--.*?(?:-->|\Z)", b"", body[:_LOOK_BYTES].replace(b"\0", b""), flags=re.S)
         root = _ROOT.search(start)
         return root is not None and root[1] in (b"rss", b"RDF", b"feed")
     return mime in FEED_TYPES

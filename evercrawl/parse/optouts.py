@@ -17,7 +17,7 @@ _LOOKED_BYTES: Final = 64 << 10
 _META: Final = re.compile(rb"<meta\s[^>]{0,500}>", re.IGNORECASE)
 _TDM_NAMES: Final = (b"tdm-reservation", b"TDM-Reservation")
 _NAME: Final = re.compile(rb"name\s*=\s*[\"']?tdm-reservation[\"'\s/>]", re.IGNORECASE)
-_RESERVED: Final = re.compile(rb"content\s*=\s*[\"']?\s*1\s*[\"'\s/>]", re.IGNORECASE)
+_RESERVED: Final = re.compile(rb"content\s*+=\s*+(?:[\"']\s*+)?1[\"'\s/>]", re.IGNORECASE)
 _WORDS: Final = {"noai": OptOut.NOAI, "noimageai": OptOut.NOIMAGEAI}
 
 

@@ -19,7 +19,7 @@ _ATTRIBUTE = re.compile(
 _CHARSET = re.compile(
     r"charset[\t\n\f\r ]*=[\t\n\f\r ]*(?:\"([^\"]*)\"|'([^']*)'|([^\t\n\f\r ;\"'][^\t\n\f\r ;]*))", re.I
 )
-_XML = re.compile(rb"<\?xml[^>]*?encoding[\x01-\x20]*=[\x01-\x20]*[\"']([^\"'>\x00-\x20]+)[\"'][^>]*>")
+_XML = re.compile(rb"<\?xml(?=[^>]*+>)[^>]*?encoding[\x01-\x20]*=[\x01-\x20]*[\"']([^\"'>\x00-\x20]+)[\"'][^>]*>")
 _META = re.compile(rb"<meta[\t\n\f\r /]", re.I)
 _TAG = re.compile(rb"</?[a-z]", re.I)
 _NAME_END = re.compile(rb"[\t\n\f\r >]")

@@ -43,10 +43,11 @@ _RELATIONS: Final = frozenset(
 _TAGS: Final = [*_SOURCES, "link", "style", "template"]
 _CSS: Final = re.compile(
     r"""/\*.*?(?:\*/|\Z)
-    | @import\s*(?P<import>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')
-    | \burl\(\s*(?P<url>"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|(?:[^\s"'()\\]|\\[0-9a-fA-F]{1,6}\s?|\\.)*+)\s*\)
+    | @import\s*+(?P<import>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')
+    | \burl\(\s*+(?P<url>"(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+'|(?:[^\s"'()\\]|\\[0-9a-fA-F]{1,6}\s?|\\.)*+)\s*+\)
     | (?P<set>image-set\()
-    | "(?:[^"\\\n]|\\.)*" | '(?:[^'\\\n]|\\.)*'""",
+    | (?P<string>"(?:[^"\\\n]|\\.)*+" | '(?:[^'\\\n]|\\.)*+')
+    | "(?:[^"\\\n]|\\.)*+ | '(?:[^'\\\n]|\\.)*+""",  # an unclosed string is passed over whole
     re.IGNORECASE | re.DOTALL | re.VERBOSE,
 )
 _ESCAPE: Final = re.compile(r"\\(?:([0-9a-fA-F]{1,6})\s?|\n|(.))", re.DOTALL)
@@ -54,7 +55,8 @@ _SPECIFIER: Final = re.compile(
     r"""(?:^|[;}\s])(?:import|export)\b(?>[^;"'`()]{0,400})["']((?:\.{0,2}/|https?://)[^"'\s]{1,2000})["']"""
 )
 _DYNAMIC: Final = re.compile(r"""\bimport\(\s*["']((?:\.{0,2}/|https?://)[^"'\s]{1,2000})["']\s*\)""")
-_CANDIDATE: Final = re.compile(r"[\s,]*([^\s,]\S*[^\s,]|[^\s,])(?:\s+[^,(]*(?:\([^)]*\)[^,(]*)*)?(?:,|$)")
+_CANDIDATE: Final = re.compile(r"[\t\n\f\r ,]*+([^\t\n\f\r ]++)")
+_DESCRIPTORS: Final = re.compile(r"(?:[^,(]++|\([^)]*+(?:\)|\Z))*+")  # to a comma outside brackets, which may stay open
 
 
 class _Picture(msgspec.Struct):
@@ -119,16 +121,15 @@ def of_css(text: str) -> list[str]:
     >>> of_css("a { background: image-set('p.png' 1x, url(q.png) 2x) }")
     ['p.png', 'q.png']
     """
-    found, within, sets = list[str](), 0, 0
+    found, within = list[str](), 0
     for match in _CSS.finditer(text[:_MOST_CHARS]):
         if match["set"]:
-            sets += 1
-            within = max(within, _closing(text, match.end())) if sets <= MOST else within
+            within = within if match.end() < within else _closing(text, match.end())
             continue
         written = match["import"] or match["url"]
-        if written is None and match.start() < within and match[0][0] in "\"'":
+        if written is None and match.start() < within and match["string"]:
             before = text[max(match.start() - 5, 0) : match.start()]
-            written = None if before.lower().endswith("type(") else match[0]
+            written = None if before.lower().endswith("type(") else match["string"]
         if written:
             quoted = written[0] in "\"'"
             found.append(_ESCAPE.sub(_unescaped, written[1:-1] if quoted else written))
@@ -136,15 +137,17 @@ def of_css(text: str) -> list[str]:
 
 
 def of_srcset(text: str) -> list[str]:
-    """Return the URLs of a srcset.
+    """Return the URLs of a srcset, split as the HTML standard does, in linear time.
 
     >>> of_srcset("a.png, b,c.png 2x,d.png 100w , data:image/png;base64,AA== 3x")
     ['a.png', 'b,c.png', 'd.png', 'data:image/png;base64,AA==']
     """
     found, at = list[str](), 0
-    while len(found) < MOST and (match := _CANDIDATE.match(text, at)) and match.end() > at:
-        word, at = match[1], match.end()
+    while len(found) < MOST and (candidate := _CANDIDATE.match(text, at)):
+        word, at = candidate[1].rstrip(","), candidate.end()
         found.append(word)
+        if word == candidate[1] and (descriptors := _DESCRIPTORS.match(text, at)):
+            at = descriptors.end()
     return found
 
 
@@ -189,13 +192,13 @@ def _text(body: bytes, content_type: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the position of the bracket that closes the one opened before `start`."""
-    depth = 1
-    for at in range(start, min(len(text), start + 1000)):
+    """Return the position of the bracket that closes the one opened before `start`, or how far it is looked for."""
+    depth, end = 1, min(len(text), start + 1000)
+    for at in range(start, end):
         depth += {"(": 1, ")": -1}.get(text[at], 0)
         if not depth:
             return at
-    return start
+    return end
 
 
 def _unescaped(match: re.Match[str]) -> str:

@@ -127,7 +127,7 @@ def _section(documented: object, title: str) -> str:
 
 def _entries(text: str) -> Iterator[tuple[str, str]]:
     """Yield the terms of a definition list, with the indented text below each."""
-    for part in re.split(r"\n+(?=\S)", text.strip("\n")):
+    for part in re.split(r"(?<!\n)\n++(?=\S)", text.strip("\n")):
         head, _, body = part.partition("\n")
         if head:
             yield head, textwrap.dedent(body).strip("\n")

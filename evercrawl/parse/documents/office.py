@@ -21,9 +21,9 @@ MOST_RATIO: Final = 200
 MOST_ROWS: Final = 100_000
 MOST_LINKS: Final = 2_000
 _SMALL_BYTES: Final = 16 << 20
-_RELATIONS: Final = re.compile(r"<(?:\w+:)?Relationship\b[^>]*>")
+_RELATIONS: Final = re.compile(r"<(?:\w++:)?Relationship\b[^<>]*+>")
 _RELATIONS_BYTES: Final = 4 << 20
-_ATTRIBUTE: Final = re.compile(r"(\w+)\s*=\s*\"([^\"]*)\"")
+_ATTRIBUTE: Final = re.compile(r"(?<!\w)(\w++)\s*+=\s*+(?:\"([^\"]*+)\"?|'([^']*+)'?)")
 _HEADING: Final = re.compile(r"Heading (\d)")
 
 
@@ -71,7 +71,7 @@ def _targets(relations: str) -> Iterator[str]:
     from html import unescape
 
     for found in _RELATIONS.finditer(relations):
-        attributes = dict(_ATTRIBUTE.findall(found[0]))
+        attributes = {name: double or single for name, double, single in _ATTRIBUTE.findall(found[0])}
         if attributes.get("Type", "").endswith("/hyperlink") and attributes.get("TargetMode") == "External":
             yield unescape(attributes.get("Target", ""))
 

@@ -18,7 +18,7 @@ _INLINE: Final = (
 _FENCED: Final = ("pre", "table")
 _LANGUAGE: Final = re.compile(r"language-[A-Za-z][\w+#.-]*")  # the only class written, after a fence
 _MOST_CELLS: Final = 64  # to which a table's rows are padded
-_BLANK: Final = re.compile(r"[ \t\r\f\v]*\n\s*\n[ \t]*")
+_BLANK: Final = re.compile(r"(?<![ \t\r\f\v])[ \t\r\f\v]*+\n\s*\n[ \t]*+")
 
 
 def untangle(found: turbohtml.Element) -> turbohtml.Element:

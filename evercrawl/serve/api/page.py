@@ -26,7 +26,7 @@ SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:
 
 
 _SHOWN_IN: Final = frozenset({"document", "iframe", "frame", "empty"})
-_TYPE: Final = re.compile(r"[\x21-\x7e]+/[\x20-\x7e]+")
+_TYPE: Final = re.compile(r"[!-.0-~]++/[\x20-\x7e]++")
 
 
 @on_replica

@@ -11,8 +11,8 @@ _USUAL_PATH: Final = re.compile(
     r"(?:[\w~-][\w.~-]*/)*(?:[\w~-][\w.~-]*)?", re.ASCII
 )  # for URLs in which nothing is escaped or removed
 _PATH_SESSIONS: Final = (
-    re.compile(rb"(?is)(.*/)\((?:[a-z]\([0-9a-z]{24}\))+\)/([^?]+\.aspx.*)"),
-    re.compile(rb"(?is)(.*/)\([0-9a-z]{24}\)/([^?]+\.aspx.*)"),
+    re.compile(rb"(?is)(.*/)\((?:[a-z]\([0-9a-z]{24}\))++\)/((?:(?!/\([a-z]\([0-9a-z]{24}\))[^?])+?\.aspx.*+)"),
+    re.compile(rb"(?is)(.*/)\([0-9a-z]{24}\)/((?:(?!/\([0-9a-z]{24}\)/)[^?])+?\.aspx.*+)"),
 )
 _QUERY_SESSIONS: Final = tuple(
     re.compile(rb"(?is)(.*)" + session + rb"(?:&(.*))?$")
@@ -21,7 +21,7 @@ _QUERY_SESSIONS: Final = tuple(
         rb"phpsessid=[0-9a-z]{32}",
         rb"sid=[0-9a-z]{32}",
         rb"aspsessionid[a-z]{8}=[a-z]{24}",
-        rb"cfid=[^&]+&cftoken=[^&]+",
+        rb"cfid=(?:(?!cfid=[^&])[^&])++&cftoken=[^&]++",
     )
 )
 

@@ -23,7 +23,7 @@ MARKS: Final = 64
 MARKED_BY: Final = 2
 """Version of the rule for kinds; in version 1 the kind was the folder."""
 _DIGIT: Final = re.compile("[0-9]")
-_NUMBERS: Final = re.compile(r"(?=[a-f-]*\d)[0-9a-f]{4}[0-9a-f-]{4,}|\d+", re.ASCII)
+_NUMBERS: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{4,}+|\d++", re.ASCII)
 _NUMBERED: Final = re.compile(r"[a-z]*[-_.,:]?(?=\d)", re.ASCII | re.IGNORECASE)
 
 
@@ -48,11 +48,15 @@ def kind_of(url: str) -> str:
         keys = "?" + "&".join(sorted({part.partition("=")[0] for part in url[query + 1 :].split("&")}))
     if _DIGIT.search(url, start, end) is None:
         return folder + "/" + keys if keys else folder
-    folder = url[:start] + _NUMBERS.sub("#", url[start:last])
+    folder = url[:start] + _NUMBERS.sub(_numbered, url[start:last])
     if _DIGIT.search(url, last, end) is None:
         return folder + "/" + keys if keys else folder
     named = _NUMBERED.match(url, last + 1, end)
     return f"{folder}/{named.group() if named else ''}#{keys}"
+
+
+def _numbered(found: re.Match[str]) -> str:
+    return "#" if _DIGIT.search(found[0]) else found[0]
 
 
 def mark(url: str) -> int:
