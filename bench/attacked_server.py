@@ -94,7 +94,7 @@ class Names(asyncio.DatagramProtocol):
         where = self._web.addresses.get(name)
         found = b""
         if where is not None and kind == 1:
-            found = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 3600, 4) + socket.inet_aton(f"{_NETWORK}.{where}")
+            found = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 3600, 4) + socket.inet_aton(f"{self._web.first}.{where}")
         flags = 0x8180 if where is not None else 0x8183
         head = data[:2] + struct.pack(">HHHHH", flags, 1, bool(found), 0, 0)
         self._transport.sendto(head + question + found, addr)
@@ -107,7 +107,7 @@ def pages_on_loopback(attack: Callable[[AttackedWeb], None]) -> int:
     listening.bind(("0.0.0.0", 0))
     questions = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     questions.bind(("127.0.0.1", 0))
-    web = AttackedWeb(port=f":{listening.getsockname()[1]}")
+    web = AttackedWeb(port=f":{listening.getsockname()[1]}", first=_NETWORK)
     attack(web)
     ours, theirs = multiprocessing.Pipe()
     server = multiprocessing.get_context("fork").Process(

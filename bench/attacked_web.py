@@ -35,6 +35,8 @@ class AttackedWeb:
         Hosts that say nothing for `DEADLINE_S`; that send a byte each half second.
     networks
         Numbers of the networks so far.
+    first
+        The first number of every address.
     victims
         The good hosts of which the pages are counted.
     """
@@ -47,6 +49,7 @@ class AttackedWeb:
     silent: set[str] = field(default_factory=set[str])
     dripping: set[str] = field(default_factory=set[str])
     networks: dict[str, int] = field(default_factory=dict[str, int])
+    first: int = 8
     victims: tuple[str, ...] = tuple(f"good{i}.example" for i in range(GOOD))
 
     def __post_init__(self) -> None:
@@ -269,4 +272,4 @@ ATTACKS: Final[dict[str, Callable[[AttackedWeb], None]]] = {
     "copies with canonical links": copies, "names at one address": names_at_an_address,
     "seeds that move at each visit": moving_seeds,
 }  # fmt: skip
-"""By name; the importance that a farm of addresses gains is measured by tests/crawls/test_cheap_names.py."""
+"""By name."""
