@@ -9,6 +9,7 @@ held against what the server was asked. With --resume, what was made and held is
 python bench/drills.py --rounds 8
 python bench/drills.py --rounds 5 --kept
 python bench/drills.py --rounds 3 --kinds move
+python bench/drills.py --rounds 2 --kinds move,broken,unheard,join
 python bench/drills.py --rounds 8 --each 50 --resume drills.jsonl
 """
 
@@ -44,9 +45,10 @@ KINDS = "actor", "raylet", "coordinator", "head"
 KEPT_KINDS = "disk", "directory"
 """With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it; the crawl
 is killed and its directory removed, and it goes on from what is beside the second copies."""
-MOVE_KINDS = "move", "drain", "broken"
+MOVE_KINDS = "move", "drain", "broken", "unheard", "join"
 """If they are named: a partition moves to the other machine; a machine is emptied, and used again; during a move the
-crawl's command, a process of the move or of a partition, or a machine is killed."""
+crawl's command, a process of the move or of a partition, or a machine is killed; the new machine is killed as soon as
+`cluster.json` names it, and the partition goes back; a machine joins, and gets its share by `evercrawl rebalance`."""
 THIRD = 99
 LOST_AFTER_S = 10
 PARTS = 4
@@ -155,7 +157,8 @@ class Drill:
 
     def __init__(self, folder: Path, sites: int, pages: int, *, kept: bool = False, prefix: str = "127.0.9.") -> None:
         self.folder, self.directory, self.last, self.moves = folder, folder / "crawl", 1, 0
-        self.keeping = ("--durable", "keeper", "--lost-after", f"{LOST_AFTER_S}s") if kept else ()
+        self.keeping = ("--lost-after", f"{LOST_AFTER_S}s", *(("--durable", "keeper") if kept else ()))
+        self.kept = kept
         self.web, self.machines = Served(folder, sites, pages, prefix), Machines(folder)
         self.crawl: subprocess.Popen[str] | None = None
 
@@ -231,7 +234,7 @@ class Drill:
 
     def moved(self, kind: str) -> dict[str, object]:
         """Have a partition move to the other machine, or a machine emptied, while the crawl runs."""
-        if kind == "drain" and self.keeping and not self.machines.processes(number=THIRD):
+        if kind == "drain" and self.kept and not self.machines.processes(number=THIRD):
             self.machines.start(THIRD)  # partitions and their second copies need two machines besides
             until = time.monotonic() + MADE_S
             while not list(self.folder.glob(f"disk-{THIRD}/*/disk-id")) and time.monotonic() < until:
@@ -245,6 +248,10 @@ class Drill:
         words = ["move", str(number), goal] if kind == "move" else ["drain", places[0]]
         if kind == "broken":
             return self.broken(number, goal)
+        if kind == "unheard":
+            return self.unheard()
+        if kind == "join":
+            return self.joined()
         done = self.verb(*words)
         found: dict[str, object] = {
             "kind": kind, "of_s": round(time.monotonic() - began, 1),
@@ -284,6 +291,59 @@ class Drill:
         return {
             "kind": "broken", "killed": what, "hit": hit, "after_s": after_s, "moved": place == goal,
             "stayed": place == before, "again_s": again_s,
+        }  # fmt: skip
+
+    def unheard(self) -> dict[str, object]:
+        """Kill the new machine of a partition as soon as that is there, before it can report; it is to go back."""
+        disks = {int(file.parents[1].name.partition("-")[2]): file.read_text()
+                 for file in self.folder.glob("disk-*/*/disk-id")}  # fmt: skip
+        goal, source = disks[self.last], disks[0]
+        places = read_birth(self.directory).places
+        if source not in places:  # all are on the other machine
+            self.verb("move", "0", source)
+            places = read_birth(self.directory).places
+        number = places.index(source)
+        command = [sys.executable, "-m", "evercrawl", "move", str(number), goal, "--dir", str(self.directory)]
+        moving = subprocess.Popen(command, env=self.machines.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        while read_birth(self.directory).places[number] == source:
+            if moving.poll() is not None:
+                raise RuntimeError(moving.communicate())
+            time.sleep(0.002)
+        began = time.monotonic()
+        self.machines.kill("raylet/raylet", number=self.last)
+        self.machines.kill(number=self.last)
+        moving.communicate()
+        untried = number in read_birth(self.directory).untried
+        until = time.monotonic() + MADE_S
+        while untried and read_birth(self.directory).places[number] == goal and time.monotonic() < until:
+            time.sleep(0.05)
+        back_s = round(time.monotonic() - began, 1)
+        back = read_birth(self.directory).places[number] == source
+        self.machines.start(self.last)
+        return {
+            "kind": "unheard", "untried": untried, "back": back, "back_s": back_s,
+            "again_s": self.made(sum(self.web.server.asked.values())),
+        }  # fmt: skip
+
+    def joined(self) -> dict[str, object]:
+        """Let a machine join, if it has not yet, and have partitions moved to it."""
+        if not self.machines.processes(number=THIRD):
+            self.machines.start(THIRD)
+        until = time.monotonic() + MADE_S
+        while not list(self.folder.glob(f"disk-{THIRD}/*/disk-id")) and time.monotonic() < until:
+            time.sleep(0.1)
+        new = next(self.folder.glob(f"disk-{THIRD}/*/disk-id")).read_text()
+        time.sleep(6)  # the crawl looks for machines every 5 s
+        before, began = read_birth(self.directory).places, time.monotonic()
+        count = self.verb("rebalance")["partitions"]
+        while (birth := read_birth(self.directory)).shared is None or not {*birth.places, new} <= {*birth.shared}:
+            if time.monotonic() > began + MADE_S:
+                raise RuntimeError("it does not get its share: " + (self.folder / "crawl.log").read_text()[-2000:])
+            time.sleep(0.1)
+        return {
+            "kind": "join", "said": count, "moved": sum(a != b for a, b in zip(before, birth.places, strict=True)),
+            "of_each": sorted(Counter(birth.places).values()), "of_s": round(time.monotonic() - began, 1),
+            "again_s": self.made(sum(self.web.server.asked.values())),
         }  # fmt: skip
 
     def verb(self, *words: str) -> dict[str, object]:
