@@ -10,10 +10,11 @@ where OWS are spaces and tabs. RFC 9110, 15: status codes lie between 100 and 59
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, NamedTuple
 
-__all__ = ["head_fields", "status_of", "trimmed"]
+__all__ = ["HeadField", "fields_of", "head_fields", "status_of", "trimmed"]
 
 BLANK: Final = " \t"
 """Optional white space of HTTP; no other character counts as white space there."""
@@ -38,6 +39,47 @@ def status_of(head: bytes) -> int:
     return int(found[1]) if found else 0
 
 
+class HeadField(NamedTuple):
+    """A field of a head: its lower-case name, its value, and the bytes [start, end) of its lines.
+
+    The last line's end is not among them, but those of the lines before are: continuation lines belong to the field.
+    """
+
+    name: str
+    value: str
+    start: int
+    end: int
+
+
+def fields_of(head: bytes) -> Iterator[HeadField]:
+    r"""Yield the fields of a head in order; whoever reads a head, or leaves out a part of it, cuts it up here.
+
+    Only a line feed ends a line, and a carriage return before it belongs to the end. The first line is the status
+    line, or that of a request.
+
+    Examples
+    --------
+    >>> list(fields_of(b"HTTP/1.1 200 OK\r\nVary: a\r\n  b\r\nno field\r\n\r\n"))
+    [HeadField(name='vary', value='a b', start=17, end=29)]
+    """
+    _, _, text = head.decode("latin-1").partition("\n")
+    at = len(head) - len(text)
+    name, values, start, end = "", list[str](), at, at
+    for line in text.split("\n"):
+        content = line.removesuffix("\r")
+        if not content.startswith(_FOLDED):
+            if name:
+                yield HeadField(name, " ".join(filter(None, values)), start, end)
+            name, value = _field(content) if len(content) <= _REMEMBERED_CHARS else _field_of(content)
+            values, start = [value], at
+        elif name:
+            values.append(trimmed(content))
+        end = at + len(content)
+        at += len(line) + 1
+    if name:
+        yield HeadField(name, " ".join(filter(None, values)), start, end)
+
+
 def head_fields(head: bytes) -> dict[str, str]:
     r"""Return the fields of a head, lower-case name -> value; the head starts with its status line.
 
@@ -50,16 +92,8 @@ def head_fields(head: bytes) -> dict[str, str]:
     {'vary': 'a, b', 'etag': 'x y'}
     """
     fields: dict[str, str] = {}
-    name = ""
-    for line in head.decode("latin-1").split("\n")[1:]:
-        text = line.removesuffix("\r")
-        if text.startswith(_FOLDED):
-            if name:
-                fields[name] = trimmed(f"{fields[name]} {trimmed(text)}")
-            continue
-        name, value = _field(text) if len(text) <= _REMEMBERED_CHARS else _field_of(text)
-        if name:
-            fields[name] = f"{fields[name]}, {value}" if name in fields else value
+    for name, value, _, _ in fields_of(head):
+        fields[name] = f"{fields[name]}, {value}" if name in fields else value
     return fields
 
 

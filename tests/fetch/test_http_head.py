@@ -1,11 +1,13 @@
 """Heads of answers: which statuses there are, what is a field, and that crawl and archive read the same."""
 
 import gzip
+import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from evercrawl.crawl.sessions.redacting import redacted, set_cookies
 from evercrawl.fetch.answer import settle, unwrap
 from evercrawl.http_head import head_fields, status_of
 from evercrawl.store.archive.answer import stored
@@ -108,3 +110,40 @@ def test_crawl_and_archive_read_every_answer_the_same(version, status, lines, en
     again.http_version = exchange.http_version
     unwrap(again)
     assert not exchange.wire or again.body == exchange.body
+
+
+pieces = st.sampled_from(
+    [
+        b"Set-Cookie",
+        b"set-cookie\t",
+        b"X",
+        b":",
+        b": ",
+        b" ",
+        b"\t",
+        b"\r\n",
+        b"\n",
+        b"\r",
+        b"\x0b",
+        b"\x85",
+        b"a=",
+        b";",
+    ]
+)
+
+
+@given(st.lists(pieces | st.just(b"?"), max_size=30))
+@example([b"\r\n", b"Set-Cookie", b":", b"\r\n", b" ", b"?"])
+@example([b"\r\n", b"Set-Cookie", b":", b"a=", b";", b"\r\n", b"\t", b"?"])
+@example([b"\r\n", b"X", b":", b"\r", b"Set-Cookie", b":", b"?", b"\r\n", b"Set-Cookie", b":", b"?"])
+def test_no_part_of_a_cookie_that_is_taken_stays_in_the_head(parts: list[bytes]) -> None:
+    secrets = iter(range(100, 200))
+    head = b"HTTP/1.1 200 OK" + b"".join(b"secret%d" % next(secrets) if part == b"?" else part for part in parts)
+    kept = redacted(head, {"set-cookie"})
+    for cookie in set_cookies(head):
+        assert not [secret for secret in re.findall(r"secret\d+", cookie) if secret.encode() in kept]
+    fields = head_fields(head)
+    assert ("set-cookie" in fields) is bool(set_cookies(head))
+    assert {name: value for name, value in head_fields(kept).items() if name != "set-cookie"} == {
+        name: value for name, value in fields.items() if name != "set-cookie"
+    }
