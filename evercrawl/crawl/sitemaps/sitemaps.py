@@ -19,22 +19,28 @@ from evercrawl.crawl.sitemaps.book import SitemapBook
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
 from evercrawl.crawl.sitemaps.reading import Intake, Listener, SitemapIntakes
 from evercrawl.crawl.visit.access import GO, WAIT, Access
+from evercrawl.crawl.visit.lanes import SLOW_S, Lanes
 from evercrawl.fetch.asking import validator
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.digest import checksum
 from evercrawl.parse.pieces import MAX_BYTES
+from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.frontier.politeness import LOOK_S
 from evercrawl.store.quarantine import Quarantine
-from evercrawl.types import Exchange, Request
+from evercrawl.types import SILENT, Exchange, Request
 
 MAX_WIRE_BYTES: Final = 16 << 20
 MAX_HOPS: Final = 5  # redirects in a row
 AT_ONCE: Final = 4  # being requested or waiting to be read: each may hold 66 MB
+SLOW_AT_ONCE: Final = 2  # besides, from sites that were slow within an hour
+CROWDED_S: Final = 0.5  # before a sitemap for which there is no room is considered again
+HUNG_UP_S: Final = 60.0  # before one whose request was ended to make room is requested again
+CONSIDERED: Final = 256  # sitemaps in one turn
 SHARE: Final = 4  # at most one in this many requests to a host is for a sitemap
 FIRST_WAIT_S: Final = 4 * 3600.0
 LEAST_WAIT_S: Final = 3600.0
@@ -105,8 +111,11 @@ class Sitemaps:
         self._book = SitemapBook(robots, cache, stored_until)
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
-        self._under_way = 0
+        self._lanes = Lanes[Listing](AT_ONCE, SLOW_AT_ONCE, 1)
+        self._under_way: dict[Listing, float] = {}  # and since when
+        self._hung_up: set[Listing] = set()
         self._room = True  # whether the last start ended because nothing else was due
+        self._looks_at = float("inf")  # when to look for slow requests, if there is no room
         self.trouble: Counter[str] = Counter()
 
     def met(self, url: str, now: float) -> None:
@@ -122,11 +131,11 @@ class Sitemaps:
     def next_at(self) -> float:
         """Return the time of the next thing to do, apart from answers; -infinity while a file waits to be read.
 
-        Requests that `start` had no room for wait for room, not for time to pass.
+        Requests that `start` had no room for wait for room, or for requests under way to turn out slow.
         """
         if self._intakes:
             return float("-inf")
-        return self._book.next_at() if self._room else float("inf")
+        return self._book.next_at() if self._room else self._looks_at
 
     def idle(self, now: float) -> bool:
         """Whether no file is under way and each known one was requested once, except those of hosts that are away."""
@@ -140,16 +149,19 @@ class Sitemaps:
 
     def start(self, now: float, most: int) -> int:
         """Request due sitemaps from hosts that have rested; return how many requests began, at most `most`."""
-        before = self._network.in_flight
-        while True:
-            begun = self._network.in_flight - before
-            self._room = begun < most and self._under_way + len(self._intakes) < AT_ONCE
+        before, begun = self._network.in_flight, 0
+        late = self._lanes.look(self._under_way.__getitem__, now)
+        for _ in range(CONSIDERED):
+            self._room = begun < most and len(self._intakes) < AT_ONCE and (not self._lanes.full or bool(late))
             listing = self._book.take(now) if self._room else None
             if listing is None:
-                return begun
-            self._consider(listing, now)
+                break
+            self._consider(listing, now, late)
+            begun = self._network.in_flight - before
+        self._looks_at = now + SLOW_S / 4 if self._lanes.full else float("inf")
+        return begun
 
-    def _consider(self, listing: Listing, now: float) -> None:
+    def _consider(self, listing: Listing, now: float, late: list[Listing]) -> None:
         url = listing.moved or listing.url
         host = self._host_of(hostname(url))
         if host is None:
@@ -159,6 +171,9 @@ class Sitemaps:
             self._fail(listing, "excluded", now, MOST_WAIT_S)
             return
         wait_s = self._wait_s(host, now)
+        if wait_s <= 0 and not self._has_room(host, now, late):
+            self._book.push(listing, now + CROWDED_S)
+            return
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
         if leave == WAIT:
             self._book.push(listing, now + max(wait_s, LOOK_S))
@@ -168,6 +183,27 @@ class Sitemaps:
         else:
             self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
 
+    def _has_room(self, host: Host, now: float, late: list[Listing]) -> bool:
+        """Whether a host may be asked now; if only slow requests stand against it, end the one that is silent longest.
+
+        One site, and one network of addresses, has one request under way; slow sites have a lane of their own.
+        """
+        groups = _groups(host)
+        slow = self._lanes.slow_site(groups[0], now)
+        if late and not slow and self._lanes.crowded:
+            self._hang_up(late)
+        return self._lanes.free(groups, now) and (slow or self._lanes.quick + len(self._intakes) < AT_ONCE)
+
+    def _hang_up(self, late: list[Listing]) -> None:
+        for silence in self._network.silent(SLOW_S):
+            tag = silence.request.tag
+            if isinstance(tag, SitemapTag) and tag.listing in late:
+                late.remove(tag.listing)
+                self._hung_up.add(tag.listing)
+                self._network.hang_up([silence])
+                return
+        late.clear()  # the others deliver data
+
     def _wait_s(self, host: Host, now: float) -> float:
         """Return the wait before checking whether a host may be asked for a sitemap; 0 if it may be asked now."""
         return max(self._asked_at.get(host.number, 0.0) - now, self._frontier.wait_s(host, now))
@@ -176,7 +212,8 @@ class Sitemaps:
         pairs = (("If-None-Match", listing.etag), ("If-Modified-Since", listing.last_modified))
         headers = tuple(pair for pair in pairs if pair[1])
         listing.busy = True
-        self._under_way += 1
+        self._under_way[listing] = now
+        self._lanes.began(listing, _groups(host), now)
         self._asked_at[host.number] = now + SHARE * host.delay_s
         tag = SitemapTag(listing, host, listing.hops)
         self._network.start(Request(url, tag, headers, MAX_WIRE_BYTES, MAX_BYTES, self._deadline_s), host.addresses)
@@ -189,7 +226,15 @@ class Sitemaps:
         tag = exchange.request.tag
         assert isinstance(tag, SitemapTag)
         url, judged = exchange.request.url, False
-        self._under_way -= 1
+        del self._under_way[tag.listing]
+        self._lanes.ended(tag.listing)
+        hung_up = tag.listing in self._hung_up
+        self._hung_up.discard(tag.listing)
+        if hung_up and exchange.error == SILENT:
+            self._frontier.ended(tag.host, now)
+            tag.listing.busy = False
+            self._book.push(tag.listing, now + HUNG_UP_S)
+            return
         try:
             apply_backoff(tag.host, exchange, now)
             judged = not self._quarantine.holds(url) and self._judged(tag, exchange, now)
@@ -260,6 +305,13 @@ class Sitemaps:
     def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
         self.trouble[why] += 1
         self._book.asked(listing, now, wait_s)
+
+
+def _groups(host: Host) -> tuple[str, ...]:
+    """Return the site of a host, and the network of its address."""
+    address = host.addresses[0] if host.addresses else ""
+    near = (found_site(f"[{address}]" if ":" in address else address),) if address else ()
+    return found_site(host.name), *near
 
 
 def _remember(listing: Listing, exchange: Exchange) -> None:
