@@ -3,7 +3,7 @@
 import heapq
 import itertools
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
@@ -18,6 +18,7 @@ MAX_SITE_BYTES: Final = 2 << 20  # kept of one site's sitemaps
 MAX_BYTES: Final = 192 << 20  # kept of all sitemaps; beyond it, the largest sites lose their last ones
 _FULL_AGAIN: Final = 15 / 16  # of `MAX_BYTES`: the size after making room
 MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read again for each
+MAX_OF_SITE: Final = 4  # of these, of one site that is not the sitemap's own
 MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
 
 
@@ -33,6 +34,8 @@ class SitemapBook:
     stored_until
         The time of the newest event in the journal. What was read later was lost with the process, so it is read
         again.
+    pages_of
+        The number of known pages of an owner (a host with its port).
 
     Attributes
     ----------
@@ -40,8 +43,14 @@ class SitemapBook:
         Those that were not requested yet.
     """
 
-    def __init__(self, robots: RobotsKeeper, cache: SitemapCache, stored_until: float) -> None:
-        self._robots = robots
+    def __init__(
+        self,
+        robots: RobotsKeeper,
+        cache: SitemapCache,
+        stored_until: float,
+        pages_of: Callable[[str], int] = lambda _: 0,
+    ) -> None:
+        self._robots, self._pages_of = robots, pages_of
         self._cache = cache
         self._met: dict[str, float] = {}  # origin -> expiry of the robots.txt whose sitemaps are known
         self._of: dict[str, Listing] = {}
@@ -49,6 +58,7 @@ class SitemapBook:
         self._bytes: Counter[str] = Counter()  # by site: bytes kept of its sitemaps
         self._total = 0  # the sum of these
         self._feeds: Counter[str] = Counter()  # by first owner: feeds that pages named
+        self._joined: Counter[str] = Counter()  # by host: feeds of which its pages made it a further owner
         self._urls: Counter[str] = Counter()  # by site: URLs that they list
         self._due: list[tuple[float, int, Listing]] = []
         self._order = itertools.count()
@@ -74,11 +84,15 @@ class SitemapBook:
                 self._know(address, (authority(url),), 0, now)
 
     def feeds(self, page: str, urls: Sequence[str], now: float) -> None:
-        """Add the feeds that a page names, at most `MAX_FEEDS` per host."""
+        """Add the feeds that a page names, at most `MAX_FEEDS` per host; it vouches for those that are known too."""
         site = authority(page)
         for url in urls:
-            if url not in self._of and self._feeds[site] < MAX_FEEDS and self._has_room(url, site):
-                self._add(Listing(url, (site,), by_page=True, next_at=now))
+            known = self._of.get(url)
+            if known is None:
+                if self._feeds[site] < MAX_FEEDS and self._has_room(url, site):
+                    self._add(Listing(url, (site,), by_page=True, next_at=now))
+            elif site not in known.owners and (self._joined[site] < MAX_FEEDS or self._is_own(known, site)):
+                self._joined[site] += self._join(known, (site,), now)
 
     def child(self, url: str, index: Listing, now: float) -> None:
         """Add a sitemap that an index lists; the owners of the index vouch for it too."""
@@ -87,16 +101,73 @@ class SitemapBook:
     def _know(self, url: str, owners: tuple[str, ...], level: int, now: float) -> None:
         """Add a sitemap; if it is known, it may get another owner, for whom it is read again."""
         known = self._of.get(url)
-        if known is not None:
-            known.by_page = known.by_page and level > 0
-            more = tuple(owner for owner in owners if owner not in known.owners)
-            if more and len(known.owners) < MAX_OWNERS:
-                known.owners += more
-                known.level = min(known.level, level)
-                self._reread(known, now)
-                self._weigh(known)
-        elif self._has_room(url, owners[0]):
-            self._add(Listing(url, owners, level, next_at=now))
+        if known is None:
+            if self._has_room(url, owners[0]):
+                self._add(Listing(url, owners, level, next_at=now))
+            return
+        if known.by_page and level == 0:
+            known.by_page = False
+            self._feeds[known.owners[0]] -= 1
+        if self._join(known, owners, now):
+            known.level = min(known.level, level)
+
+    def _join(self, listing: Listing, owners: Sequence[str], now: float) -> bool:
+        """Let further hosts vouch for a sitemap; if there are too many, those with the best claim to it; return if any.
+
+        A host of its own origin comes before those of its site, and these before others, by the number of their pages:
+        otherwise those who name it first could keep its owner from vouching for it.
+        """
+        kept = list(listing.owners)
+        for owner in owners:
+            claim = self._claim(listing, owner)
+            group = _site_of(owner)
+            many = not claim[0] and sum(_site_of(other) == group for other in kept) >= MAX_OF_SITE
+            if owner in kept or many:
+                continue
+            if len(kept) >= MAX_OWNERS:
+                least = min(kept, key=lambda other: self._claim(listing, other))
+                if self._claim(listing, least) >= claim:
+                    continue
+                kept.remove(least)
+            kept.append(owner)
+        if set(kept) <= set(listing.owners):
+            return False
+        first = max(kept, key=lambda other: self._claim(listing, other)[0])
+        if listing.owners[0] not in kept or (self._is_own(listing, first) and not self._is_own(listing, kept[0])):
+            kept.remove(first)
+            self._bill(listing, first)
+            kept.insert(0, first)
+        listing.owners = tuple(kept)
+        self._reread(listing, now)
+        self._weigh(listing)
+        return True
+
+    def _claim(self, listing: Listing, owner: str) -> tuple[int, int]:
+        if owner == authority(listing.url):
+            return 2, 0
+        return (1, 0) if self._is_own(listing, owner) else (0, self._pages_of(owner))
+
+    @staticmethod
+    def _is_own(listing: Listing, owner: str) -> bool:
+        """Whether a host is of the site of a sitemap's URL."""
+        return _site_of(owner) == site_of(hostname(listing.url))
+
+    def _bill(self, listing: Listing, owner: str) -> None:
+        """Count a sitemap to another first owner."""
+        before, group = _site_of(listing.owners[0]), _site_of(owner)
+        self._feeds[listing.owners[0]] -= listing.by_page
+        self._feeds[owner] += listing.by_page
+        if before == group:
+            return
+        self._sites[before].remove(listing)
+        self._sites.setdefault(group, []).append(listing)
+        self._bytes[before] -= listing.counted
+        self._bytes[group] += listing.counted
+        self._urls[before] -= listing.urls
+        self._urls[group] += listing.urls
+        if not self._sites[before]:
+            for counts in (self._sites, self._bytes, self._urls):
+                del counts[before]
 
     def _has_room(self, url: str, owner: str) -> bool:
         group = _site_of(owner)

@@ -108,7 +108,7 @@ class Sitemaps:
         self._network = network
         self._host_of = host_of
         self._deadline_s = deadline_s
-        self._book = SitemapBook(robots, cache, stored_until)
+        self._book = SitemapBook(robots, cache, stored_until, self._pages_of)
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
         self._lanes = Lanes[Listing](AT_ONCE, SLOW_AT_ONCE, 1)
@@ -117,6 +117,10 @@ class Sitemaps:
         self._room = True  # whether the last start ended because nothing else was due
         self._looks_at = float("inf")  # when to look for slow requests, if there is no room
         self.trouble: Counter[str] = Counter()
+
+    def _pages_of(self, owner: str) -> int:
+        host = self._host_of(hostname(f"http://{owner}/"))
+        return host.pages if host is not None else 0
 
     def met(self, url: str, now: float) -> None:
         """Add the sitemaps that the robots.txt of a page's origin names; cheap if they are known."""
