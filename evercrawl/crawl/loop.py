@@ -292,7 +292,8 @@ class Crawl:
             return 0
         if self._post is not None:
             self._pace.share(self._post.ceiling(), now)
-        if not self._pace.free(now) or self._visiting.unlearned > self._config.connections or self._parsers.behind:
+        unlearned = self._visiting.unlearned - self._parsers.apart
+        if not self._pace.free(now) or unlearned > self._config.connections or self._parsers.behind:
             return 0
         if self._indexing is not None and self._indexing.behind:
             return 0

@@ -8,11 +8,16 @@ from evercrawl.model.stored.reading import Fetched, held
 
 
 class Parsers(Protocol):
-    """Interface of body readers; results come in the order of submission."""
+    """Interface of body readers; results come in the order of submission, except those that take long."""
 
     @property
     def pending(self) -> int:
         """The number of answers that were submitted and not yet returned."""
+        ...
+
+    @property
+    def apart(self) -> int:
+        """The number of pending answers that take so long that the crawl does not wait for them."""
         ...
 
     @property
@@ -65,6 +70,11 @@ class Inline:
     def pending(self) -> int:
         """The number of answers that were submitted and not yet returned."""
         return len(self._done)
+
+    @property
+    def apart(self) -> int:
+        """Zero: nothing takes longer than submitting it."""
+        return 0
 
     @property
     def behind(self) -> bool:

@@ -71,7 +71,10 @@ def serve(channel: socket.socket) -> None:
             continue
         if not outbox:
             since = time.monotonic()
-        outbox.put(attempted(decoder.decode(message), documents=True))
+        body = decoder.decode(message)
+        if outbox and "text/html" not in body.headers.get("content-type", "text/html"):
+            outbox.send(channel)  # a document may take long, and the owner is to know which it was
+        outbox.put(attempted(body, documents=True))
         if len(outbox) > TOGETHER_BYTES or time.monotonic() > since + TOGETHER_S:
             outbox.send(channel)
 

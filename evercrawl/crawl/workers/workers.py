@@ -2,7 +2,8 @@
 
 No process is started before there is work for it. Once parsing takes more than a twenty-fifth of the time, a first
 one is started, and another whenever bodies wait although all processes are busy. Until one is ready, bodies are
-parsed here. The results and their order are the same for any number of processes.
+parsed here. The results and their order are the same for any number of processes, except that a body which takes
+long, or whose site had such bodies, leaves the order: those behind it are returned before it.
 """
 
 import asyncio
@@ -14,16 +15,16 @@ from typing import Final
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.crawl.visit.parsers import Inline
-from evercrawl.crawl.workers.crew import Crew
+from evercrawl.crawl.workers.crew import Crew, is_document
 from evercrawl.model.stored.contents import Content, attempted
 from evercrawl.model.stored.reading import Fetched
-from evercrawl.parse.documents.base import kind_of
 
 MOST_BYTES: Final = 64 << 20  # total size of waiting bodies, beyond which the crawl waits
 BUSY_S: Final = 0.04  # of the last second spent parsing, beyond which another process pays
 HANG_S: Final = 30.0  # the longest time for one body
 _SETTLING_S: Final = 0.002
 _LOOK_S: Final = 0.2
+ENDING_S: Final = 5.0  # for which the end of a run waits for bodies that take long
 
 
 class Workers:
@@ -38,8 +39,8 @@ class Workers:
     wake
         Called when `done` has something to return.
     waiting
-        Whether `done` waits until every submitted body is parsed. Then the crawl is the same as one that parses here,
-        if time does not pass meanwhile, and no event loop has to watch the processes.
+        Whether `done` waits until every submitted body is parsed, and keeps the order in any case. Then the crawl is
+        the same as one that parses here, if time does not pass meanwhile, and no event loop has to watch the processes.
     busy_s, hang_s
         The part of the last second spent parsing that starts a process; the time after which a process counts as
         hanging. Both are real time.
@@ -63,22 +64,30 @@ class Workers:
         self._inline, self._wake, self._waiting = Inline(agent, hasher, text=text, requisites=requisites), wake, waiting
         heard = None if waiting else self._heard
         self._crew = Crew(
-            count, self._inline.body, self._learn, heard,
+            count, self._inline.body, self._learn, self._set_apart, heard,
             longest_bytes=longest_bytes, hang_s=hang_s, environment=environment,
         )  # fmt: skip
-        self._line: deque[Fetched] = deque()  # all pending answers, in order
+        self._line: deque[Fetched] = deque()  # all pending answers but those set apart, in order
+        self._apart: list[Fetched] = []
         self._unread, self._bytes = 0, 0
         self._busy_limit_s, self._busy_s, self._busy_at = busy_s, 0.0, time.monotonic()
 
     @property
     def pending(self) -> int:
         """The number of answers that were submitted and not yet returned."""
-        return len(self._line)
+        return len(self._line) + len(self._apart)
+
+    @property
+    def apart(self) -> int:
+        """The number of answers among them whose bodies take long; the others do not wait for them."""
+        return len(self._apart)
 
     @property
     def behind(self) -> bool:
         """Whether so many bodies wait that no more should be fetched."""
-        return self._bytes > MOST_BYTES
+        if self._bytes <= MOST_BYTES:
+            return False
+        return self._bytes - sum(_size(fetched) for fetched in self._apart if fetched.unread) > MOST_BYTES
 
     @property
     def message(self) -> str:
@@ -97,7 +106,7 @@ class Workers:
             return
         self._unread += 1
         self._bytes += _size(fetched)
-        document = _is_document(fetched)
+        document = is_document(fetched)
         if (document or self._busy_s >= self._busy_limit_s) and not self._crew.starting:
             self._crew.grow()
         if self._crew.starting if self._waiting or document else self._crew.ready:
@@ -106,7 +115,7 @@ class Workers:
             self._read_here(fetched)
 
     def done(self) -> list[Fetched]:
-        """Return the answers whose bodies are parsed, each once, in the order of submission."""
+        """Return the answers whose bodies are parsed, each once, in order but for those that take long."""
         self._look()
         while self._waiting and self._unread:
             self._crew.wait(_LOOK_S)
@@ -114,12 +123,22 @@ class Workers:
         done: list[Fetched] = []
         while self._line and not self._line[0].unread:
             done.append(self._line.popleft())
+        if self._apart:
+            done += [fetched for fetched in self._apart if not fetched.unread]
+            self._apart = [fetched for fetched in self._apart if fetched.unread]
         return done
 
     async def settle(self) -> None:
-        """Wait until every body is parsed."""
+        """Wait until every body is parsed; those that take long are dropped after some seconds, as in a crash."""
         self._look()
+        until = time.monotonic() + ENDING_S
         while self._unread:
+            late = sum(fetched.unread for fetched in self._apart)
+            if late == self._unread and time.monotonic() > until:
+                self._crew.close()
+                self._apart = [fetched for fetched in self._apart if not fetched.unread]
+                self._unread = 0
+                return
             if self._waiting:
                 self._crew.wait(_LOOK_S)
             else:
@@ -138,8 +157,15 @@ class Workers:
 
     def _heard(self) -> None:
         self._look()
-        if self._line and not self._line[0].unread:
+        if (self._line and not self._line[0].unread) or any(not fetched.unread for fetched in self._apart):
             self._wake()
+
+    def _set_apart(self, fetched: Fetched) -> None:
+        """Take a body out of the order; with `waiting`, all keep it."""
+        if not self._waiting and not any(fetched is other for other in self._apart):
+            at = next(at for at, other in enumerate(self._line) if other is fetched)
+            del self._line[at]
+            self._apart.append(fetched)
 
     def _learn(self, fetched: Fetched, content: Content) -> None:
         self._unread -= 1
@@ -151,16 +177,6 @@ class Workers:
         self._learn(fetched, attempted(self._inline.body(fetched)))
         self._busy_s = self._busy_s * math.exp(self._busy_at - began) + time.monotonic() - began
         self._busy_at = began
-
-
-def _is_document(fetched: Fetched) -> bool:
-    """Whether a body may only be parsed in other processes, because its parser may end the process."""
-    exchange = fetched.exchange
-    mime = exchange.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if mime in ("text/html", "") or exchange.rendered is not None:
-        return False
-    start = exchange.wire if exchange.packed else exchange.body
-    return bool(kind_of(mime, exchange.request.url, start[:8]))
 
 
 def _size(fetched: Fetched) -> int:
