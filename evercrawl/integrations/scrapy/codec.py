@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-import dataclasses
-import io
-import pickle
+import inspect
 import sys
-from itertools import chain
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import scrapy
 from scrapy.utils.request import request_from_dict
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
+from evercrawl.integrations.scrapy.stored_values import UnstorableError, owned, values_of, written
+from evercrawl.parse.urls import normalise
 
+if TYPE_CHECKING:
     from scrapy import Request, Spider
 
-_PLAIN: Final = frozenset({bool, bytes, float, int, str, type(None)})
-_HARMLESS: Final = frozenset(
-    {
-        ("builtins", "complex"), ("builtins", "frozenset"), ("builtins", "set"), ("builtins", "bytearray"),
-        ("collections", "OrderedDict"), ("collections", "deque"), ("collections", "defaultdict"),
-        ("builtins", "list"), ("builtins", "dict"), ("builtins", "int"),
-        ("datetime", "date"), ("datetime", "datetime"), ("datetime", "time"), ("datetime", "timedelta"),
-        ("datetime", "timezone"), ("decimal", "Decimal"), ("fractions", "Fraction"), ("uuid", "UUID"),
-        ("copyreg", "_reconstructor"), ("builtins", "object"),
-    }
-)  # fmt: skip
+__all__ = ["UnstorableError", "decoded", "encoded"]
+
+_USABLE: Final = frozenset({"parse", "_parse"})
+"""Methods of every spider that are callbacks."""
+_NO_CALLBACK: Final = frozenset(dir(scrapy.Spider)) - _USABLE | {"closed"}
 _USUAL: Final[dict[str, Any]] = {
     "callback": None, "errback": None, "headers": {}, "method": "GET", "body": b"", "cookies": {}, "meta": {},
     "encoding": "utf-8", "priority": 0, "dont_filter": False, "flags": [], "cb_kwargs": {},
@@ -36,35 +29,42 @@ _KNOWN: Final = set(scrapy.Request.attributes) <= {"url", *_USUAL}
 """Whether requests have no other attributes than those named here."""
 
 
-class UnstorableError(Exception):
-    """A request cannot be stored on disk because it holds something that is not a value, such as a function."""
-
-
-class _Values(pickle.Unpickler):
-    """An unpickler restricted to values: dates and similar types, items, dataclasses and attrs classes."""
-
-    def find_class(self, module: str, name: str) -> Any:
-        """Return a class of values, if it is imported already.
-
-        Raises
-        ------
-        UnstorableError
-            The name is that of anything else.
-        """
-        found: Any = sys.modules.get(module)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if (module, name) in _HARMLESS or _is_item(found):
-            return found
-        raise UnstorableError(f"it holds {module}.{name}, which is no item and no value")
-
-
-def _is_item(found: Any) -> bool:
-    """Return whether an object is an item class, a dataclass or an attrs class."""
-    if not isinstance(found, type):
+@lru_cache(maxsize=1024)
+def _is_callback(kind: type, name: object) -> bool:
+    """Return whether a name is that of a method which the authors of a spider made, and which takes a response."""
+    found = inspect.getattr_static(kind, name, None) if isinstance(name, str) and name not in _NO_CALLBACK else None
+    if not inspect.isfunction(found) or cast("str", name).startswith("__"):
         return False
-    kind = cast("type[Any]", found)
-    return issubclass(kind, scrapy.Item) or dataclasses.is_dataclass(kind) or hasattr(kind, "__attrs_attrs__")
+    try:
+        inspect.signature(found).bind_partial(None, None)  # itself and the response
+    except TypeError:
+        return False
+    return True
+
+
+def _see_usable(said: dict[str, Any], url: str, spider: Spider) -> None:
+    """Check the parts of a request that could lead elsewhere than the request of an honest spider.
+
+    Raises
+    ------
+    UnstorableError
+        It is of no http or https URL, of another one than it is stored for, of a foreign class, or calls something
+        else than a callback of the spider.
+    """
+    asked = str(said["url"])
+    other = bool(url) and asked != url and normalise(asked) != normalise(url)
+    if other or not asked[:8].lower().startswith(("http://", "https://")):
+        raise UnstorableError(f"it is a request of {asked[:200]!r}, which is not what can be stored here")
+    made: Any = type(spider)
+    for name in ("callback", "errback"):
+        if said.get(name) is not None and not _is_callback(made, said[name]):
+            raise UnstorableError(f"{str(said[name])[:200]!r} is no callback of the spider")
+    named = str(said.get("_class", ""))
+    module, _, name = named.rpartition(".")
+    kind: Any = getattr(sys.modules.get(module), name, None) if named else scrapy.Request
+    known = isinstance(kind, type) and issubclass(kind, scrapy.Request)
+    if not known or not (module.startswith("scrapy.") or not named or owned(cast("type[Any]", kind), spider)):
+        raise UnstorableError(f"{named[:200]!r} is no class of requests of Scrapy or the spider's project")
 
 
 def encoded(request: Request, url: str, spider: Spider) -> bytes:
@@ -80,19 +80,15 @@ def encoded(request: Request, url: str, spider: Spider) -> bytes:
     except ValueError as error:
         raise UnstorableError(str(error)) from error
     kept = {name: value for name, value in said.items() if name not in _USUAL or value != _USUAL[name]}
+    _see_usable(kept, url, spider)
     if kept["url"] == url:
         del kept["url"]
-    if not kept:
-        return b""
     try:
-        data = pickle.dumps(kept, 4)
-        if not _plain(kept):
-            _loaded(data)
+        return written(kept, spider) if kept else b""
     except UnstorableError:
         raise
-    except Exception as error:  # objects may raise anything when they are pickled
+    except Exception as error:  # objects may raise anything when their parts are asked for
         raise UnstorableError(f"it cannot be written: {error}") from error
-    return data
 
 
 def _plain_request(request: Request, spider: Spider) -> dict[str, Any] | None:
@@ -117,36 +113,15 @@ def decoded(data: bytes, url: str, spider: Spider) -> Request:
     Raises
     ------
     UnstorableError
-        The bytes are damaged, or the spider has no such method any more.
+        The bytes are damaged or of an earlier version, name something that is no value, or the spider has no such
+        callback any more.
     """
     try:
-        said: Any = _loaded(data) if data else {}
-        named = str(said.get("_class", ""))
-        module, _, name = named.rpartition(".")
-        kind: Any = getattr(sys.modules.get(module), name, None) if named else scrapy.Request
-        if not (isinstance(kind, type) and issubclass(kind, scrapy.Request)):
-            raise UnstorableError(f"{named} is no class of requests that is imported")
+        said: Any = values_of(data, spider) if data else {}
         said.setdefault("url", url)
+        _see_usable(said, url, spider)
         return request_from_dict(said, spider=spider)
     except UnstorableError:
         raise
-    except Exception as error:  # a damaged pickle may raise anything
+    except Exception as error:  # damaged values may raise anything
         raise UnstorableError(f"a stored request of {url} cannot be read: {error}") from error
-
-
-def _loaded(data: bytes) -> Any:
-    return _Values(io.BytesIO(data)).load()
-
-
-def _plain(value: object) -> bool:
-    """Return whether a value consists of built-in values only."""
-    kind = type(value)
-    if kind in _PLAIN:
-        return True
-    if kind in (list, tuple):
-        parts: Iterable[object] = cast("list[object]", value)
-    elif kind is dict:
-        parts = chain.from_iterable(cast("dict[object, object]", value).items())
-    else:
-        return False
-    return all(type(part) in _PLAIN or _plain(part) for part in parts)
