@@ -11,7 +11,9 @@ from pathlib import Path
 import feedparser
 import pytest
 
+from evercrawl.ask.changes.page_change import PageChange
 from evercrawl.cli.main import main
+from evercrawl.cli.show.changes_lines import change_line
 from tests.helpers.hand_made import SITE, HandMade
 
 TEXT = "many words stand on this page and most of them stay"
@@ -158,3 +160,11 @@ def test_a_follower_tells_what_comes_also_after_a_kill(directory, tmp_path):
     again.stdout.close()
     titles = [entry.title for entry in feedparser.parse(feed.read_bytes()).entries]
     assert titles[:2] == ["b (returned)", "New (appeared)"]
+
+
+def test_a_title_stays_in_the_line_of_its_page():
+    """A directory of a stranger, or another machine, may hold a title of several lines."""
+    title = "Tea\n2026-01-01T00:00:00Z  changed  https://bank.example/\r\x0b\u2028more"
+    line = change_line(PageChange(1, f"{SITE}/", title, "changed", 0.0, None, 0.5, 1, 0.1, 200, False, 1, None, 0))
+    assert len(line.splitlines()) == 1
+    assert line.index(f"{SITE}/") < line.index("Tea")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from evercrawl.cli.show.plain import one_line
 from evercrawl.cli.show.words import percent, table
 from evercrawl.model.stored.answers import instant
 
@@ -24,7 +25,7 @@ def change_line(change: PageChange) -> str:
     """Return a change as a line."""
     extent = f" {percent(change.extent)}" if change.kind in ("changed", "returned") else ""
     times = f", {change.times} times" if change.times > 1 else ""
-    title = f"  {change.title}" if change.title else ""
+    title = f"  {one_line(change.title)}" if change.title else ""
     noise = " (noise)" if change.noise else ""
     return f"{instant(change.at)}  {change.kind}{extent}{times}{noise}  {change.url}{title}"
 

@@ -27,6 +27,15 @@ def plain(text: str) -> str:
     return text.translate(_LEFT_OUT)
 
 
+def one_line(text: str) -> str:
+    r"""Return words of a page in one line, so that none of them looks like another line of the output.
+
+    >>> one_line("Tea\n 2. Bank \u2028")
+    'Tea 2. Bank'
+    """
+    return " ".join(text.split())
+
+
 def fit(text: str, out: TextIO) -> str:
     """Return a text for `out`: plain for a terminal, unchanged for files and programs."""
     return plain(text) if out.isatty() else text
