@@ -10,7 +10,6 @@ where OWS are spaces and tabs. RFC 9110, 15: status codes lie between 100 and 59
 """
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -51,33 +50,45 @@ class HeadField(NamedTuple):
     end: int
 
 
-def fields_of(head: bytes) -> Iterator[HeadField]:
-    r"""Yield the fields of a head in order; whoever reads a head, or leaves out a part of it, cuts it up here.
+def fields_of(head: bytes) -> list[HeadField]:
+    r"""Return the fields of a head in order; whoever reads a head, or leaves out a part of it, cuts it up here.
 
     Only a line feed ends a line, and a carriage return before it belongs to the end. The first line is the status
     line, or that of a request.
 
     Examples
     --------
-    >>> list(fields_of(b"HTTP/1.1 200 OK\r\nVary: a\r\n  b\r\nno field\r\n\r\n"))
+    >>> fields_of(b"HTTP/1.1 200 OK\r\nVary: a\r\n  b\r\nno field\r\n\r\n")
     [HeadField(name='vary', value='a b', start=17, end=29)]
     """
-    _, _, text = head.decode("latin-1").partition("\n")
-    at = len(head) - len(text)
-    name, values, start, end = "", list[str](), at, at
-    for line in text.split("\n"):
+    return [HeadField(*each) for each in _cut(head)]
+
+
+def _cut(head: bytes) -> list[tuple[str, str, int, int]]:
+    """Return the same as plain tuples, of which most heads need no more."""
+    first, *lines = head.decode("latin-1").split("\n")
+    at, found, more = len(first) + 1, list[tuple[str, str, int, int]](), list[str]()
+    name, value, start, end = "", "", at, at
+    for line in lines:
         content = line.removesuffix("\r")
-        if not content.startswith(_FOLDED):
+        if content.startswith(_FOLDED):
+            more.append(trimmed(content))
+        else:
             if name:
-                yield HeadField(name, " ".join(filter(None, values)), start, end)
+                found.append((name, _joined(value, more) if more else value, start, end))
+            if more:
+                more = list[str]()
             name, value = _field(content) if len(content) <= _REMEMBERED_CHARS else _field_of(content)
-            values, start = [value], at
-        elif name:
-            values.append(trimmed(content))
+            start = at
         end = at + len(content)
         at += len(line) + 1
     if name:
-        yield HeadField(name, " ".join(filter(None, values)), start, end)
+        found.append((name, _joined(value, more), start, end))
+    return found
+
+
+def _joined(value: str, more: list[str]) -> str:
+    return " ".join(filter(None, (value, *more)))
 
 
 def head_fields(head: bytes) -> dict[str, str]:
@@ -92,7 +103,7 @@ def head_fields(head: bytes) -> dict[str, str]:
     {'vary': 'a, b', 'etag': 'x y'}
     """
     fields: dict[str, str] = {}
-    for name, value, _, _ in fields_of(head):
+    for name, value, _, _ in _cut(head):
         fields[name] = f"{fields[name]}, {value}" if name in fields else value
     return fields
 
