@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 
+from evercrawl.config.page_patterns import text_search
 from evercrawl.config.secrets import REFERENCE
 from evercrawl.config.values import ValueKind, each
 
@@ -26,6 +27,15 @@ _PROXY = re.compile(rf"({PROXY.pattern})(\s*,\s*({PROXY.pattern}))*|{REFERENCE}"
 def pattern() -> ValueKind:
     """Return the kind of regular expressions."""
     return ValueKind("REGEX", "a regular expression (Python syntax)", _pattern)
+
+
+def page_pattern() -> ValueKind:
+    """Return the kind of regular expressions that are searched for in pages, in linear time.
+
+    >>> page_pattern().read("Please log in"), page_pattern().metavar
+    ('Please log in', 'REGEX')
+    """
+    return ValueKind("REGEX", "a regular expression (Python syntax, as far as RE2 has it)", _page_pattern)
 
 
 def patterns() -> ValueKind:
@@ -220,6 +230,15 @@ def _pattern(raw: object) -> str:
     except re.error as error:
         raise ValueError(f"{raw!r} does not compile: {error}") from error
     return _text(raw)
+
+
+def _page_pattern(raw: object) -> str:
+    text = _pattern(raw)
+    try:
+        text_search(text)
+    except re.error as error:
+        raise ValueError(f"{raw!r} cannot be used: {error}") from error
+    return text
 
 
 def _option(raw: object) -> str:

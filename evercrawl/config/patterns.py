@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 import re2
 
+from evercrawl.config.page_patterns import LACKS, READ_OTHERWISE
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -24,8 +26,7 @@ __all__ = ["UrlPattern", "unbounded"]
 
 _REPEATS: Final = re.compile(r"[*+{]")
 _MOST_OPTIONAL: Final = 4  # question marks: each may double the ways to match
-_ADVICE: Final = "say it with include and exclude, without look-around, back references and possessive repeats"
-_READ_OTHERWISE: Final = re.compile(r"\[:|\{,")  # named classes, and repeats without a least: RE2 means something else
+_ADVICE: Final = f"say it with include and exclude, {LACKS}"
 
 
 class UrlPattern:
@@ -71,7 +72,7 @@ class UrlPattern:
         self.pattern = pattern
         self._found: Callable[[str], object] = plain.search
         few = not _REPEATS.search(pattern) and pattern.count("?") <= _MOST_OPTIONAL
-        fast = None if few or _READ_OTHERWISE.search(pattern) else _fast(pattern)
+        fast = None if few or READ_OTHERWISE.search(pattern) else _fast(pattern)
         self.linear = few or fast is not None
         if fast is not None:
             self._found = fast

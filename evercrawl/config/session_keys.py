@@ -86,7 +86,7 @@ KINDS: Final = {
     "login_fields": values.each(
         ValueKind("NAME=VALUE", "", _field), 'a list such as ["user=me", "password=env:SITE_PASSWORD"]'
     ),
-    "logged_out": network.pattern(),
+    "logged_out": network.page_pattern(),
     "secrets_over_http": values.switch(),
 }
 """Key of a section -> its kind of value."""

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from evercrawl.ask.changes.question import ChangeQuestion
 from evercrawl.config import Config
+from evercrawl.config.page_patterns import text_search
 from evercrawl.config.patterns import UrlPattern, unbounded
+from evercrawl.config.session_keys import KINDS
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.small import SmallAnswer
 from evercrawl.model.rules.scope import Scope
@@ -60,6 +62,30 @@ def test_what_readers_of_the_server_ask_takes_linear_time_or_is_refused():
     assert ChangeQuestion(pattern="(a+)+$").expression is not None
     with pytest.raises(ConfigError, match="unbounded time"):
         _ = ChangeQuestion(pattern="(?=h)(a+)+$").expression
+
+
+@pytest.mark.parametrize(
+    ("pattern", "part"),
+    [
+        ("Sign in.*to continue", "Sign in "),
+        (r"(?i)please\s+log in.*first", "please log in "),
+        (r"<a[^>]*>\s*Log in\s*</a>", "<a> "),
+        ("([a-z]+)+$", "a"),
+    ],
+)
+def test_no_page_keeps_the_search_for_the_end_of_a_login_busy(pattern, part):
+    search, page = text_search(pattern), part * ((256 << 10) // len(part)) + "!"
+    began = time.process_time()
+    assert not search(page)
+    assert time.process_time() - began < 0.5  # milliseconds; two seconds and more where it goes back
+
+
+@pytest.mark.parametrize("pattern", ["(?!x)y", r"(a)\1", "a*+b", "[:alpha:]", "a{,3}"])
+def test_an_end_of_a_login_that_is_not_found_in_linear_time_is_refused(pattern):
+    assert KINDS["logged_out"].read("Log in, größer|\u65e5+") == "Log in, größer|\u65e5+"
+    assert text_search("gr.ßer|\u65e5+")("\u65e5\u65e5")
+    with pytest.raises(ValueError, match="cannot be used"):
+        KINDS["logged_out"].read(pattern)
 
 
 def test_a_scope_judges_a_thousand_such_urls_in_seconds():

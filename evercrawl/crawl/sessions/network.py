@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.config.page_patterns import text_search
 from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.ports import AroundNetwork
 from evercrawl.crawl.sessions.credentials import Credentials
@@ -40,7 +40,7 @@ NO_LOGIN: Final = "login"
 COOKIE_WALL: Final = "cookie_wall"
 """The error of a page that sets cookies and redirects to itself."""
 _SET_COOKIE: Final = frozenset({"set-cookie"})
-_LOOKED_BYTES: Final = 1 << 20  # the part of a page that is searched for `logged_out`
+_LOOKED_BYTES: Final = 256 << 10  # the part of a page that is searched for `logged_out`
 
 
 @dataclass(eq=False, slots=True)
@@ -403,4 +403,4 @@ def _shows(exchange: Exchange, expression: str) -> bool:
     page = msgspec.structs.replace(exchange)
     if page.packed:
         unwrap(page)
-    return re.search(expression, page.body[:_LOOKED_BYTES].decode("utf-8", "replace")) is not None
+    return text_search(expression)(page.body[:_LOOKED_BYTES].decode("utf-8", "replace"))
