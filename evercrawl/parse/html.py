@@ -3,10 +3,8 @@
 import re
 from collections.abc import Iterable
 
-import webencodings
-
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.parse.encoding import decode, utf8
+from evercrawl.parse.encoding import decode, encoded, utf8
 from evercrawl.parse.forms.search_forms import search_forms
 from evercrawl.parse.optouts import of_meta, of_words
 from evercrawl.parse.reading.rendering import markdown
@@ -33,6 +31,10 @@ _MOST_CHARS = 16_000
 _LANGUAGE = re.compile(r"[a-z]{1,8}([-_][a-z0-9]{1,8})*", re.I)
 _REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.I | re.S)
 _SPLIT = re.compile(r"[\s,]+")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_MOST_ENCODED = 8 << 20  # characters of links whose queries are encoded so; others are left in UTF-8
+_HIGH = bytes(range(0x80, 0x100))
+_PERCENT = [chr(code) if chr(code).isalnum() and code < 0x80 else f"%{code:02X}" for code in range(0x100)]
 
 
 def read(
@@ -148,20 +150,23 @@ def _refresh(content: str, base: str) -> str:
 
 def _in_encoding(hrefs: Iterable[str], encoding: str) -> list[str]:
     """Return links with their queries percent-encoded in the page's encoding, as browsers send them."""
-    return [href if href.isascii() or "?" not in href else _query_in(href, encoding) for href in hrefs]
+    found, room = list[str](), _MOST_ENCODED
+    for href in hrefs:
+        if href.isascii() or "?" not in href or room < 0:
+            found.append(href)
+        else:
+            found.append(_query_in(href, encoding))
+            room -= len(found[-1])
+    return found
 
 
 def _query_in(href: str, encoding: str) -> str:
     path, _, query = href.partition("?")
-    name = "utf-8" if encoding.startswith("utf-16") else encoding
-    codec = webencodings.lookup(name)
-    assert codec is not None, f"{encoding} did not come from the table"
-    return f"{path}?{''.join(c if c.isascii() else _percent(c, codec) for c in query)}"
+    return f"{path}?{_FOREIGN.sub(lambda run: _percent(run[0], encoding), query)}"
 
 
-def _percent(character: str, codec: webencodings.Encoding) -> str:
-    try:
-        code = codec.codec_info.encode(character, "strict")[0]
-    except UnicodeError:
-        return f"%26%23{ord(character)}%3B"
-    return "".join(chr(b) if chr(b).isalnum() and b < 0x80 else f"%{b:02X}" for b in code)
+def _percent(text: str, encoding: str) -> str:
+    code = encoded(text, encoding)
+    if code.translate(None, _HIGH):
+        return "".join(map(_PERCENT.__getitem__, code))
+    return f"%{code.hex('%').upper()}"

@@ -90,6 +90,12 @@ def test_what_is_remembered_of_links_is_bounded_whatever_their_folders_are():
     assert peak_bytes < 10 * MIB
 
 
+def queries(charset, letters):
+    """Return a page of 5 MiB of links whose queries are encoded as the page is."""
+    links = (b"<a href='?%d%b'>" % (i, letters) for i in range(5 * MIB // (len(letters) + 18)))
+    return b"<meta charset=" + charset + b">" + b"".join(links)
+
+
 MARKUP = {  # made when they are asked for: together they are 300 MiB
     "a title of 10 MB": lambda: b"<title>" + TOKENS.replace(b",", b" "),
     "blanks in a title": lambda: b"<title>" + b" " * (10 * MIB) + b"end",
@@ -111,6 +117,10 @@ MARKUP = {  # made when they are asked for: together they are 300 MiB
     "declarations": lambda: b"<!" * (5 * MIB),
     "CDATA": lambda: b"<svg><![CDATA[" * (10 * MIB // 14),
     "GBK that is none": lambda: b"<meta charset=gbk>" + b"\xff" * (4 * MIB),
+    "queries in KOI8": lambda: queries(b"koi8-r", b"\xc1" * 68),
+    "queries in JIS": lambda: queries(b"iso-2022-jp", b"\x1b$B" + b"$'$$" * 16 + b"\x1b(B"),
+    "queries in no GBK": lambda: queries(b"gbk", b"\xff" * 68),
+    "controls in windows-1252": lambda: queries(b"windows-1252", b"\x81" * 68),
     "a late declaration": lambda: b"<?xml " + b'encoding="a"' * 5_400 + b"\xff" * 9,
 }
 

@@ -5,6 +5,7 @@ import time
 
 import pytest
 
+from evercrawl.parse.encoding import decode
 from evercrawl.parse.html import MAX_LINKS, MAX_TARGETS, read, read_text
 from evercrawl.parse.simhash import simhash
 from tests.helpers.hashing import HASHER
@@ -197,3 +198,27 @@ def test_links_that_are_not_resolved_at_all_are_cut_too():
 def test_nothing_is_cut_where_no_link_is_to_be_followed():
     links = "".join(f"<a href={i}>" for i in range(MAX_TARGETS + 30))
     assert read(("<meta name=robots content=nofollow>" + links).encode(), URL).cut == 0
+
+
+@pytest.mark.parametrize(
+    ("encoding", "query", "sent"),
+    [
+        ("koi8-r", b"q=\xc1-\xc2", "q=%C1-%C2"),
+        ("shift_jis", b"q=\x83\x5c\x83A", "q=%83%5C%83A"),  # bytes of letters stay
+        ("iso-2022-jp", b'q=\x1b$B$"$$\x1b(B!', "q=%1B%24B%24%22%24%24%1B%28B!"),  # one shift for both
+        ("windows-1252", b"q=\x81\xe9", "q=%81%E9"),
+        ("koi8-r", b"q=&#26085;\xc1", "q=%26%2326085%3B%C1"),
+        ("utf-16le", b"q=a", "q=a"),
+    ],
+)
+def test_a_query_is_encoded_as_browsers_encode_it(encoding, query, sent):
+    body = b"<a href='/?" + query + b"'>"
+    body = body if encoding != "utf-16le" else body.decode().encode("utf-16le")
+    found = read(body, "http://a.test/", f"text/html; charset={encoding}")
+    assert found.targets == [f"http://a.test/?{sent}"]
+
+
+def test_all_bytes_of_windows_1252_mean_what_they_mean_to_browsers():
+    text = decode(bytes(range(256)), "text/html; charset=windows-1252")[0]
+    assert text.encode("latin-1", "replace").count(b"?") == 28  # 27 beyond Latin-1, and the mark itself
+    assert [text[code] for code in (0x80, 0x81, 0x9D, 0x9F, 0xFF)] == ["\u20ac", "\x81", "\x9d", "\u0178", "\xff"]
