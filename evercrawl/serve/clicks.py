@@ -14,13 +14,14 @@ from evercrawl.errors import StoreError
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.tickets import LASTS_S, AnswerTicket, HitTicket
+from evercrawl.serve.visitors import VisitorShares
 
 EVERY_S: Final = 0.02
 """Between two writes: what comes meanwhile is synced at once."""
 MOST_WAITING: Final = 5_000
 """Lines that wait to be written; who comes later is asked to come again."""
 MOST_BYTES: Final = 256 << 20
-"""Of the file, beyond which the server adds nothing to it."""
+"""Of the file; beyond it, the oldest half is dropped."""
 _REMEMBERED: Final = 200_000  # lines known to be on disk; about 150 bytes each
 
 
@@ -46,6 +47,7 @@ class UsageRecorder:
         self._task: asyncio.Task[None] | None = None
         self._recalled: asyncio.Task[None] | None = None
         self._beside: set[asyncio.Task[None]] = set()
+        self._shares = VisitorShares()
         self.recorded = self.failed = 0
 
     def begin(self) -> None:
@@ -62,8 +64,15 @@ class UsageRecorder:
             self._wake.set()
             await self._task
 
-    async def retrieved(self, answer: AnswerTicket) -> None:
-        """Record that results were seen; return when it is on disk.
+    async def retrieved(self, answer: AnswerTicket, network: str | None = None) -> bool:
+        """Record that results were seen; return when it is on disk, True, or it is not to be recorded, False.
+
+        Parameters
+        ----------
+        answer
+            The results.
+        network
+            The network of a client without the token, see `VisitorShares`; None for others.
 
         Raises
         ------
@@ -72,12 +81,20 @@ class UsageRecorder:
         NoRoomError, StoreError
             It could not be written.
         """
-        await self._record(
-            answer.id, Question(time.time(), answer.query, answer.urls, id=answer.id, first=answer.first)
+        await self._recalling()
+        size = len(answer.query) + sum(map(len, answer.urls))
+        if network is not None and answer.id not in self._seen and not self._shares.sees(network, size, time.time()):
+            return False
+        seen = Question(
+            time.time(), answer.query, answer.urls, id=answer.id, first=answer.first, stranger=network is not None
         )
+        await self._record(answer.id, seen)
+        return True
 
-    async def clicked(self, hit: HitTicket, answer: AnswerTicket | None = None) -> None:
-        """Record that a page was opened, and that its results were seen; return when both are on disk.
+    async def clicked(self, hit: HitTicket, answer: AnswerTicket | None = None, network: str | None = None) -> bool:
+        """Record that a page was opened, and that its results were seen; return when both are on disk, True.
+
+        Of a client without the token, the opening of a page is recorded once a day for its network; otherwise False.
 
         Parameters
         ----------
@@ -85,6 +102,8 @@ class UsageRecorder:
             The page.
         answer
             The results; without them, results not recorded yet count as having shown this page.
+        network
+            As for `retrieved`.
 
         Raises
         ------
@@ -93,10 +112,22 @@ class UsageRecorder:
         """
         if answer is None or answer.id != hit.id:
             answer = AnswerTicket(hit.id, hit.at, hit.query, hit.place, (hit.url,))
-        click = Question(time.time(), clicked=(hit.url,), id=hit.id, places=(hit.place,))
-        await asyncio.gather(self.retrieved(answer), self._record(_click(hit.id, hit.place), click))
+        await self._recalling()
+        key, now = _click(hit.id, hit.place), time.time()
+        if network is not None and key not in self._seen and not self._shares.opens(network, hit.url, now):
+            return False
+        click = Question(
+            now, clicked=(hit.url,), id=hit.id, places=(hit.place,), stranger=network is not None
+        )  # fmt: skip
+        try:
+            await asyncio.gather(self.retrieved(answer, network), self._record(key, click))
+        except (RequestError, StoreError):
+            if network is not None:
+                self._shares.give_back(network, hit.url, now)
+            raise
+        return True
 
-    def beside(self, recording: Coroutine[Any, Any, None]) -> None:
+    def beside(self, recording: Coroutine[Any, Any, bool]) -> None:
         """Record in the background; failures are counted."""
 
         async def quietly() -> None:
@@ -108,8 +139,7 @@ class UsageRecorder:
         task.add_done_callback(self._beside.discard)
 
     async def _record(self, key: str, question: Question) -> None:
-        assert self._recalled is not None, "it has begun"
-        await asyncio.shield(self._recalled)
+        await self._recalling()
         if key in self._seen:
             pending = self._seen[key]
             if pending is not None:
@@ -123,6 +153,10 @@ class UsageRecorder:
         self._waiting.append((key, question, future))
         self._wake.set()
         await asyncio.shield(future)
+
+    async def _recalling(self) -> None:
+        assert self._recalled is not None, "it has begun"
+        await asyncio.shield(self._recalled)
 
     async def _write(self) -> None:
         while not (self._ending and not self._waiting):
@@ -157,7 +191,7 @@ class UsageRecorder:
     def _add(self, questions: list[Question]) -> None:
         with contextlib.suppress(OSError):
             if self._path.stat().st_size > MOST_BYTES:
-                raise StoreError(f"{self._path} has {MOST_BYTES >> 20} MiB; replace it with a shortened copy")
+                self._writer.shorten(MOST_BYTES)
         self._writer.add(questions, once=False)
 
     async def _recall(self) -> None:

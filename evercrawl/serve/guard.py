@@ -20,6 +20,7 @@ from evercrawl.config.secrets import write_private
 from evercrawl.decoding import whole_of
 from evercrawl.errors import ConfigError
 from evercrawl.serve.problems import problem
+from evercrawl.serve.visitors import network_of
 from evercrawl.small_file import read_small
 from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import read_piece
@@ -171,7 +172,8 @@ class RequestGuard:
         proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
         knows, local = self._knows(headers), _is_loopback(client) and not proxied
         free = local or (self._public == "search" and _searches(path)) or knows
-        scope.setdefault("state", {}).update(may_read=free, knows=knows)
+        network = None if knows or local else network_of(client, headers.get("x-forwarded-for", ""))
+        scope.setdefault("state", {}).update(may_read=free, knows=knows, network=network)
         if method not in _SAFE and not (path == ASKED and free):
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
         if path.startswith(_DATA) and (_is_fetched(headers) or (path == ASKED and _is_foreign(headers))):

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 import pytest
 from weighing import SITE, columns, every, importance, tell, url, worth
@@ -12,7 +13,7 @@ from evercrawl.model.view import View
 from evercrawl.model.worth.choice import weight_of
 from evercrawl.model.worth.positions import PLACES, click_chances, corrections
 from evercrawl.model.worth.usage import Question
-from evercrawl.model.worth.weights import FLOOR, WEIGHTS, Embarrassment
+from evercrawl.model.worth.weights import FLOOR, STRANGERS_TIMES, WEIGHTS, Embarrassment
 from evercrawl.schedule import Pages
 from evercrawl.schedule.pages import USE_HALF_LIFE_S
 from evercrawl.simulate.living import comparison
@@ -62,6 +63,30 @@ def test_by_access_all_worth_goes_where_pages_are_opened(ten):
         expected[page + 1] += (1 - FLOOR) * total * times / 1000
     assert worth(ten, "access") == pytest.approx(expected, rel=1e-3)  # those of a few minutes ago count a little less
     assert worth(ten, "access").sum() == pytest.approx(total)
+
+
+def test_what_strangers_open_is_weighed_apart(ten):
+    """Anybody can open pages of a public search: that raises no page beyond a bound, and puts few others behind."""
+    own = [Question(float(i), "", (), (url(page),)) for page in (1, 2) for i in range(100)]
+    theirs = [Question(float(i), "", (), (url(5),), stranger=True) for i in range(10_000)]
+    tell(ten, *own)
+    before = worth(ten, "access")
+    tell(ten, *theirs)
+    after, measure = worth(ten, "access"), importance(ten)
+    assert before[6] < after[6] <= (1.0 + STRANGERS_TIMES) * measure[6]
+    assert after[[2, 3]] == pytest.approx(before[[2, 3]], rel=0.6)
+    assert after[2] > 0.6 * before[2], "a hundred openings by its people count as much as ten thousand of theirs"
+
+
+@pytest.mark.parametrize("question", [
+    Question(0.0, "", (), (url(5),), stranger=True), Question(0.0, "tea", (url(5),), stranger=True),
+])  # fmt: skip
+def test_strangers_alone_leave_half_of_the_worth_with_importance(ten, question):
+    tell(ten, *(msgspec.structs.replace(question, at=float(i)) for i in range(1_000)))
+    found, measure = worth(ten, "access"), importance(ten)
+    assert (found >= 0.499 * measure).all()
+    assert (found <= (1.0 + STRANGERS_TIMES) * measure).all()
+    assert found[6] > 1.4 * measure[6]
 
 
 def test_what_was_opened_a_month_ago_counts_half(ten):

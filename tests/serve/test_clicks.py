@@ -192,10 +192,6 @@ def test_a_disk_that_takes_nothing_is_told_and_keeps_nobody_from_a_page(asking, 
         refused = asking.post("/api/v1/retrievals", json={"ticket": answer})
         assert (refused.status_code, refused.json()["detail"]) == (503, "the disk is full")
         assert asking.get(hits[0][0]).status_code == 303
-    with monkeypatch.context() as patch:
-        patch.setattr(clicks, "MOST_BYTES", -1)
-        (directory / USAGE_FILE).touch()
-        assert "shortened copy" in asking.post("/api/v1/retrievals", json={"ticket": answer}).json()["detail"]
     assert asking.post("/api/v1/retrievals", json={"ticket": answer}).status_code == 204, "and it is tried again"
     assert len(written(directory)) == 1
 

@@ -44,6 +44,8 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     places
         The place of each of `clicked`, in the same order; () if `shown` implies it, or it is unknown. Without `query`
         and `shown`, the line is a click that follows an earlier query.
+    stranger
+        Whether a client reported it that did not have the server's token and was on another machine.
     """
 
     at: float
@@ -53,6 +55,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
     id: str = ""
     first: int = 0
     places: tuple[int, ...] = ()
+    stranger: bool = False
 
     @property
     def follows(self) -> bool:
@@ -61,6 +64,7 @@ class Question(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 _ENCODER: Final = msgspec.json.Encoder()
+_STRANGER: Final = b'"stranger":true'  # in a line; within words, the quotes are escaped
 _DECODER: Final = msgspec.json.Decoder(Question)
 
 
@@ -179,6 +183,21 @@ class UsageWriter:
         self.added += len(fresh)
         self.again += len(lines) - len(fresh)
 
+    def shorten(self, most_bytes: int) -> None:
+        """Drop the oldest lines of a log larger than `most_bytes` until it has half of that, those of strangers first.
+
+        Raises
+        ------
+        NoRoomError, StoreError
+            It could not be written; then nothing was dropped.
+        """
+        try:
+            with _alone(self._path) as file:
+                if os.fstat(file).st_size > most_bytes:
+                    _drop(self._path, file, most_bytes // 2)
+        except OSError as error:
+            raise in_words(error, "write", self._path) from error
+
     def _fresh(self, lines: list[bytes]) -> list[bytes]:
         """Return the lines not present yet, considering other writers' additions."""
         if self._tail.more():
@@ -199,10 +218,51 @@ def _alone(path: Path) -> Generator[int]:
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
+        while not _is_at(file, path):  # meanwhile, it was shortened
+            os.close(file)
+            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fcntl.flock(file, fcntl.LOCK_EX)
         see_staying(path.parent)
         yield file
     finally:
         os.close(file)
+
+
+def _is_at(file: int, path: Path) -> bool:
+    """Whether a path leads to an open file."""
+    try:
+        about = path.stat()
+    except FileNotFoundError:
+        return False
+    return os.path.samestat(about, os.fstat(file))
+
+
+def _drop(path: Path, file: int, most_bytes: int) -> None:
+    """Replace a file by one with its newest lines, at most `most_bytes`; those of strangers have what others leave."""
+    sizes = [0, 0]
+    with path.open("rb") as lines:
+        for line in lines:
+            sizes[_STRANGER in line] += len(line)
+        kept = min(sizes[False], most_bytes)
+        drop = [sizes[False] - kept, max(sizes[True] - (most_bytes - kept), 0)]
+        lines.seek(0)
+        shorter = path.with_name(f"{path.name}.new")
+        try:
+            with shorter.open("wb") as target:
+                os.fchmod(target.fileno(), os.fstat(file).st_mode & 0o777)
+                for line in lines:
+                    kind = _STRANGER in line
+                    if drop[kind] > 0:
+                        drop[kind] -= len(line)
+                    else:
+                        target.write(line)
+                target.flush()
+                os.fsync(target.fileno())
+            shorter.replace(path)
+        except OSError:
+            with contextlib.suppress(OSError):
+                shorter.unlink()
+            raise
 
 
 def _append(file: int, lines: list[bytes]) -> None:

@@ -36,6 +36,8 @@ class UsageCounts:
         Number of queries.
     clicks_at
         Openings at each place, over all pages, shape (PLACES,).
+    strangers
+        Number of queries and openings that clients without the server's token reported.
     """
 
     def __init__(self, state: State) -> None:
@@ -44,22 +46,24 @@ class UsageCounts:
 
     def forget(self) -> None:
         """Begin anew."""
-        self.questions = 0
+        self.questions = self.strangers = 0
         self._row_of: dict[int, int] = {}
         self._sorted: tuple[Slots, Ints] = np.zeros(0, np.uint32), np.zeros(0, np.int64)
         self._looked = self._look_at = 0  # rows at the last look-up of slots, and known pages at which to repeat it
         self._clicked: Ints = np.zeros(0, np.int64)
         self._shown_at: NDArray[np.uint32] = np.zeros((0, PLACES), np.uint32)
         self._lately: NDArray[np.float32] = np.zeros((0, PLACES + 2), np.float32)
+        self._strange: NDArray[np.float32] = np.zeros((0, PLACES + 2), np.float32)  # of these, strangers' openings
         self._began_at = self._last_at = -np.inf  # times of what counts 1 in `_lately`, and of the newest query
         self.clicks_at: Ints = np.zeros(PLACES, np.int64)
 
     def learn(self, questions: Iterable[Question]) -> None:
         """Count queries; their order does not matter."""
         shown, places, opened, clicked_at = list[int](), list[int](), list[int](), list[int]()
-        late_rows, late_columns, late_at = list[int](), list[int](), list[float]()
+        late_rows, late_columns, late_at, late_strange = list[int](), list[int](), list[float](), list[bool]()
         for question in questions:
             self.questions += not question.follows
+            self.strangers += question.stranger
             row_at: dict[int, int] = {}
             for place, url in enumerate(question.shown, max(question.first, 0)):
                 row_at.setdefault(self._row(url), min(place, PLACES - 1))  # shown twice: the higher place counts
@@ -74,11 +78,17 @@ class UsageCounts:
             clicked_at += [row_at[row] for row in rows if row in row_at]
             late_rows += rows
             late_columns += [row_at.get(row, _UNPLACED) for row in rows]
+            late_strange += [False] * (len(late_rows) - len(rows) - len(late_at)) + [question.stranger] * len(rows)
             late_at += [question.at] * (len(late_rows) - len(late_at))
         count = len(self._row_of)
         self._clicked, self._shown_at = grown(self._clicked, count), grown(self._shown_at, count)
         self._lately = grown(self._lately, count)
-        np.add.at(self._lately, (late_rows, late_columns), self._weights(np.array(late_at)))
+        weights, strange = self._weights(np.array(late_at)), np.array(late_strange, bool)
+        if strange.any() or len(self._strange):
+            self._strange = grown(self._strange, count)
+            at = np.array(late_rows)[strange], np.array(late_columns)[strange]
+            np.add.at(self._strange, at, weights[strange])
+        np.add.at(self._lately, (late_rows, late_columns), weights)
         np.add.at(self._shown_at, (shown, places), 1)
         np.add.at(self._clicked, opened, 1)
         np.add.at(self.clicks_at, clicked_at, 1)
@@ -96,10 +106,14 @@ class UsageCounts:
     @property
     def clicked_lately(self) -> Floats:
         """The same, corrected to openings at the first place, shape (rows,); see `corrections`."""
-        times = np.zeros(PLACES + 2)
-        times[:PLACES] = corrections(self.clicks_at, self.shown_at.sum(0, dtype=np.int64))
-        times[_UNPLACED] = 1.0
-        return self._of_late(times)
+        return self._of_late(self._times())
+
+    @property
+    def strange_lately(self) -> Floats:
+        """The part of `clicked_lately` that strangers reported, shape (rows,)."""
+        if not len(self._strange):
+            return np.zeros(len(self._row_of))
+        return self._of_late(self._times(), grown(self._strange, len(self._row_of)))
 
     @property
     def shown_lately(self) -> Floats:
@@ -154,10 +168,18 @@ class UsageCounts:
             self._looked, self._look_at = len(named), int(self._state.known.count * _GROWN) + 1
         return self._sorted
 
-    def _of_late(self, times: Floats | NDArray[np.bool_]) -> Floats:
-        """Return a weighted sum of columns of `_lately`, as of the newest query, shape (rows,)."""
+    def _times(self) -> Floats:
+        """Return the weights of openings by column."""
+        times = np.zeros(PLACES + 2)
+        times[:PLACES] = corrections(self.clicks_at, self.shown_at.sum(0, dtype=np.int64))
+        times[_UNPLACED] = 1.0
+        return times
+
+    def _of_late(self, times: Floats | NDArray[np.bool_], columns: NDArray[np.float32] | None = None) -> Floats:
+        """Return a weighted sum of columns, of `_lately` by default, as of the newest query, shape (rows,)."""
+        columns = self._lately if columns is None else columns
         part = 2.0 ** (-(self._last_at - self._began_at) / USE_HALF_LIFE_S) if len(self._row_of) else 0.0
-        found: Floats = self._lately[: len(self._row_of)] @ times.astype(np.float64) * part
+        found: Floats = columns[: len(self._row_of)] @ times.astype(np.float64) * part
         return found
 
     def _weights(self, at: Floats) -> Floats:
@@ -166,7 +188,9 @@ class UsageCounts:
             return at
         self._last_at = max(self._last_at, float(at.max()))
         if self._last_at - self._began_at > _ANEW * USE_HALF_LIFE_S:
-            self._lately *= 2.0 ** max((self._began_at - self._last_at) / USE_HALF_LIFE_S, -1000.0)
+            part = 2.0 ** max((self._began_at - self._last_at) / USE_HALF_LIFE_S, -1000.0)
+            self._lately *= part
+            self._strange *= part
             self._began_at = self._last_at
         return np.exp2((at - self._began_at) / USE_HALF_LIFE_S)
 

@@ -175,12 +175,30 @@ class DemandWeight(Weight):
         """Return the share of demand of each row of `counts`, shape (rows,), and u."""
 
 
+STRANGERS_TIMES: Final = 8.0
+"""How many times its importance a page gets at most by what strangers open."""
+STRANGERS_LEAVE: Final = 0.5
+"""The part of the worth that rests on strangers' openings and stays with importance."""
+
+
 class AccessWeight(DemandWeight):
     """Recent openings of pages; recent showings if no openings were reported.
 
     An opening far down a list counts more than one at its top, and an old one less than a new one; see `UsageCounts`.
     Without any reported usage, a crawl behaves as without a weight.
+
+    Strangers, who use a public search without the server's token, are weighed apart: of a page's openings by them the
+    square root counts, at least half of all worth that rests on them stays with importance, and they raise the worth
+    of a page by at most `STRANGERS_TIMES` its importance.
     """
+
+    def worth(self, slots: Slots, importance: Floats) -> Floats:
+        """Return u times importance, plus the page's share of demand times total importance, bounded for strangers."""
+        worth = super().worth(slots, importance)
+        if not self.counts.strangers or self._demand is None or self._demand[1] >= 1.0:
+            return worth
+        theirs = (1.0 - self._demand[1]) * self.total * self.counts.of(self._theirs, slots)
+        return worth + np.minimum(theirs, STRANGERS_TIMES * importance)
 
     @property
     def message(self) -> str:
@@ -196,11 +214,29 @@ class AccessWeight(DemandWeight):
     def demand(self) -> tuple[Floats, float]:
         """Return shares of the openings."""
         counts = self.counts
+        if counts.strangers:
+            return self._apart()
         if not counts.clicked.any():
             return _shares(counts.shown)
         lately, opened = counts.opened_lately, counts.clicked_lately
         stays = unseen(float(lately[counts.clicked == 1].sum()), float(lately.sum()))
         return opened / max(float(opened.sum()), 1e-300), stays
+
+    def _apart(self) -> tuple[Floats, float]:
+        """Return shares of the openings but those of strangers, whose shares are kept in `_theirs`, and u."""
+        counts = self.counts
+        if not counts.clicked.any():  # who was shown what is not told apart
+            shares, stays = _shares(counts.shown)
+            self._theirs = shares
+            return np.zeros(len(shares)), max(stays, STRANGERS_LEAVE)
+        strange = counts.strange_lately
+        own, theirs = np.maximum(counts.clicked_lately - strange, 0.0), np.sqrt(strange)
+        theirs = np.minimum(theirs, strange)
+        opened = own + theirs
+        whole = max(float(opened.sum()), 1e-300)
+        stays = unseen(float(opened[counts.clicked == 1].sum()), float(opened.sum()))
+        self._theirs = theirs / whole
+        return own / whole, max(stays, STRANGERS_LEAVE * float(theirs.sum()) / whole)
 
     def saw(self, slot: int, importance: float) -> dict[str, float]:
         """Return how often it was `opened`, or `shown`, whichever counts."""

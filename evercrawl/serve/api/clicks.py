@@ -35,20 +35,20 @@ class OpenedHit(msgspec.Struct, forbid_unknown_fields=True):
 
 
 async def retrieved(request: Request) -> Response:
-    """Record that results were seen; 204 once that is on disk."""
+    """Record that results were seen; 204 once that is on disk, 202 if the client's network had its share of the day."""
     parts, recorder = _recorder(request)
     given = await _body(request, SeenAnswer)
-    await recorder.retrieved(parts.tickets.read(given.ticket, AnswerTicket))
-    return Response(status_code=204)
+    written = await recorder.retrieved(parts.tickets.read(given.ticket, AnswerTicket), request.state.network)
+    return Response(status_code=204 if written else 202)
 
 
 async def clicked(request: Request) -> Response:
-    """Record that a page was opened; 204 once that is on disk."""
+    """Record that a page was opened; 204 once that is on disk, 202 if the client's network had its share of the day."""
     parts, recorder = _recorder(request)
     given = await _body(request, OpenedHit)
     answer = parts.tickets.read(given.retrieval, AnswerTicket) if given.retrieval else None
-    await recorder.clicked(parts.tickets.read(given.ticket, HitTicket), answer)
-    return Response(status_code=204)
+    written = await recorder.clicked(parts.tickets.read(given.ticket, HitTicket), answer, request.state.network)
+    return Response(status_code=204 if written else 202)
 
 
 async def go(request: Request) -> Response:
@@ -58,7 +58,7 @@ async def go(request: Request) -> Response:
     hit = parts.tickets.read(str(request.path_params["ticket"]), HitTicket)
     if parts.recorder is not None and request.method == "GET" and not prefetched(request.headers):
         with contextlib.suppress(RequestError, EvercrawlError):  # a full disk must not block the redirect
-            await parts.recorder.clicked(hit)
+            await parts.recorder.clicked(hit, network=request.state.network)
     return Response(status_code=303, headers={"location": hit.url})
 
 

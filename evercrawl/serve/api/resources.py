@@ -222,6 +222,7 @@ def description() -> dict[str, Any]:
                 "summary": about,
                 "requestBody": {"required": True, "content": {"application/json": {"schema": schema}}},
                 "responses": {
+                    "202": {"description": "not recorded: the client's network had its share of the day"},
                     "204": {"description": "it is on disk"},
                     **dict.fromkeys(("400", "403", "404", "410", "413", "421", "429", "503"), problem),
                 },

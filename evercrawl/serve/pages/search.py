@@ -37,7 +37,7 @@ def page(static: Static) -> Callable[[Request], Awaitable[Response]]:
         html, shown = await run_in_threadpool(_html, static, request)
         recorder = request.app.state.context.recorder
         if shown is not None and recorder is not None and entered(request.headers):
-            recorder.beside(recorder.retrieved(shown))
+            recorder.beside(recorder.retrieved(shown, request.state.network))
         return HTMLResponse(html)
 
     return endpoint

@@ -1,0 +1,123 @@
+"""What clients without the token report of a public search is bounded per network, page and day."""
+
+import asyncio
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
+from evercrawl.serve import clicks, visitors
+from evercrawl.serve.app import app
+from evercrawl.serve.clicks import UsageRecorder
+from evercrawl.serve.tickets import AnswerTicket, HitTicket
+from evercrawl.serve.visitors import VisitorShares
+
+TOKEN = "t" * 40
+
+
+def recorded(directory):
+    return list(Tail(directory / USAGE_FILE).all())
+
+
+def opened(client, **headers: str):
+    """Search anew and open the first hit; return the status."""
+    hit = client.get("/api/v1/search?q=all about", headers=headers).json()["hits"][0]
+    return client.post("/api/v1/clicks", json={"ticket": hit["ticket"]}, headers=headers).status_code
+
+
+def test_a_network_opens_a_page_once_a_day_however_often_it_searches(crawl):
+    directory = crawl.directory
+    crawl.stop()
+    reindex(directory)
+    made, addresses = app(directory, TOKEN, public="search"), ["203.0.113.9"]
+
+    async def connected(scope, receive, send) -> None:
+        await made(scope | {"client": (addresses[-1], 1)}, receive, send)
+
+    with TestClient(connected, base_url="http://127.0.0.1") as client:
+        assert [opened(client) for _ in range(4)] == [204, 202, 202, 202]
+        assert opened(client, **{"x-forwarded-for": "198.51.100.1"}) == 202, "whoever is connected may claim that"
+        assert opened(client, authorization=f"Bearer {TOKEN}") == 204
+        ticket = client.get("/api/v1/search?q=all about").json()["hits"][0]["ticket"]
+        assert client.get(f"/go/{ticket}", follow_redirects=False).status_code == 303
+        addresses.append("127.0.0.1")
+        forwarded = [f"203.0.113.{i}" for i in range(3)] + ["198.51.100.1, 192.0.2.7", "192.0.2.9"]
+        assert [opened(client, **{"x-forwarded-for": each}) for each in forwarded] == [202, 202, 202, 204, 202]
+        assert [opened(client) for _ in range(3)] == [204] * 3, "on this machine"
+    found = [question for question in recorded(directory) if question.clicked]
+    assert [question.stranger for question in found] == [True, False, True, False, False, False]
+    assert not any(each in (directory / USAGE_FILE).read_text() for each in ("203.0", "192.0", "198.51"))
+
+
+def test_a_network_has_a_share_of_the_day(monkeypatch):
+    monkeypatch.setattr(visitors, "OPENINGS", 3)
+    shares = VisitorShares()
+    assert [shares.opens("n", f"u{i}", 0.0) for i in range(5)] == [True] * 3 + [False] * 2
+    assert shares.opens("other", "u9", 0.0)
+    shares.give_back("n", "u0", 0.0)
+    assert [shares.opens("n", f"u{i}", 0.0) for i in (1, 0, 4)] == [False, True, False]
+    assert shares.opens("n", "u0", visitors.DAY_S)
+
+
+def test_what_is_remembered_of_a_day_is_bounded(monkeypatch):
+    monkeypatch.setattr(visitors, "PAIRS", 3)
+    monkeypatch.setattr(visitors, "NETWORKS", 2)
+    shares = VisitorShares()
+    assert [shares.opens(f"n{i}", "u", 0.0) for i in range(4)] == [True] * 3 + [False]
+    assert [shares.sees(f"n{i}", 9, 0.0) for i in (0, 1, 2, 0)] == [True, True, False, True]
+
+
+def test_results_that_strangers_saw_are_recorded_up_to_so_many_bytes(tmp_path, monkeypatch):
+    monkeypatch.setattr(visitors, "BYTES", 100)
+
+    async def told() -> list[bool]:
+        recorder = UsageRecorder(tmp_path)
+        recorder.begin()
+        answers = [AnswerTicket(str(i), time.time(), "tea", 0, ("http://a.example/",) * 2) for i in range(4)]
+        found = [await recorder.retrieved(answer, "192.0.2.0/24") for answer in (*answers, answers[0])]
+        found.append(await recorder.retrieved(answers[3]))
+        await recorder.end()
+        return found
+
+    assert asyncio.run(told()) == [True, True, False, False, True, True]
+    assert len(recorded(tmp_path)) == 3
+
+
+def test_when_the_file_is_full_the_oldest_goes_first_what_strangers_reported(tmp_path, monkeypatch):
+    writer = UsageWriter(tmp_path)
+    writer.add([Question(float(i), f"tea {i}", stranger=i % 2 == 0) for i in range(100)], once=False)
+    tail, size = Tail(tmp_path / USAGE_FILE), (tmp_path / USAGE_FILE).stat().st_size
+    assert len(list(tail.all())) == 100
+    monkeypatch.setattr(clicks, "MOST_BYTES", size - 1)
+
+    async def told() -> None:
+        recorder = UsageRecorder(tmp_path)
+        recorder.begin()
+        await recorder.clicked(HitTicket("x", time.time(), "tea", 0, "http://a.example/"))
+        await recorder.end()
+        assert (recorder.recorded, recorder.failed) == (2, 0)
+
+    asyncio.run(told())
+    found = recorded(tmp_path)
+    assert (tmp_path / USAGE_FILE).stat().st_size < 0.6 * size
+    kept = [question for question in found if question.id != "x"]
+    own = [question.at for question in kept if not question.stranger]
+    assert own == [float(i) for i in range(1, 100, 2)]
+    assert all(question.at > 70 for question in kept if question.stranger)
+    assert tail.more()
+    assert tail.read()[0], "whoever follows the file begins anew"
+    writer.add([Question(1e9, "later")], once=False)
+    assert recorded(tmp_path)[-1].query == "later"
+    assert [file.name for file in tmp_path.iterdir()] == [USAGE_FILE]
+
+
+def test_a_file_that_cannot_be_shortened_stays_as_it_is(tmp_path, monkeypatch):
+    writer = UsageWriter(tmp_path)
+    writer.add([Question(float(i), "tea") for i in range(100)], once=False)
+    before = (tmp_path / USAGE_FILE).read_bytes()
+    (tmp_path / f"{USAGE_FILE}.new").mkdir()
+    with pytest.raises(Exception, match=USAGE_FILE):
+        writer.shorten(100)
+    assert (tmp_path / USAGE_FILE).read_bytes() == before
