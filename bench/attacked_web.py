@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from evercrawl.parse.urls import hostname
@@ -11,6 +12,7 @@ from evercrawl.simulate.worlds.made_web import Answer
 
 GOOD: Final = 10
 PAGES: Final = 2_000
+SECTIONS: Final = 40
 DEADLINE_S: Final = 29.5  # how long an attacker can keep a connection, to have it not time out
 HTML: Final = {"Content-Type": "text/html; charset=utf-8"}
 
@@ -54,7 +56,7 @@ class AttackedWeb:
 
     def __post_init__(self) -> None:
         for i in range(GOOD):
-            self.host(f"good{i}.example", f"good{i}", good_pages)
+            self.host(f"good{i}.example", f"good{i}", partial(good_pages, f"good{i}.example"))
 
     def host(self, name: str, where: str, answers: Callable[[str], Answer], *, seed: bool = True) -> None:
         """Add a host; `where` tells machines apart, and those of one network by what stands behind its last dot."""
@@ -83,15 +85,22 @@ def missing() -> Answer:
     return Answer(404, HTML, b"nothing here")
 
 
-def good_pages(path: str) -> Answer:
-    """Return a page of a good host: a tree of `PAGES`."""
+def good_pages(name: str, path: str) -> Answer:
+    """Return a page of a good host, like no page of another: a front page, sections, and `PAGES` pages in all."""
     if path == "/":
-        return page(*(f"/{n}" for n in range(1, 40)), text="front")
+        return page(*(f"/{n}" for n in range(1, SECTIONS + 1)), text=f"front page of {name}")
     number = path[1:]
     if not number.isdigit() or int(number) >= PAGES:
         return missing()
-    own = int(number)
-    return page("/", *(f"/{n}" for n in (2 * own + 38, 2 * own + 39) if n < PAGES), text=f"page {number} of its host")
+    own, first = int(number), SECTIONS + 1
+    of_section = -(-(PAGES - first) // SECTIONS)
+    if own <= SECTIONS:
+        begin = first + (own - 1) * of_section
+        links = [f"/{n}" for n in range(begin, min(begin + of_section, PAGES))]
+    else:
+        section = (own - first) // of_section + 1
+        links = [f"/{section}", *(f"/{n}" for n in (own - 1, own + 1) if first <= n < PAGES)]
+    return page("/", *links, text=f"page {number} of {name}")
 
 
 def one_page(path: str) -> Answer:
@@ -187,7 +196,9 @@ def false_mirror(web: AttackedWeb) -> None:
         if path not in served and len(served) >= 30:
             return Answer(429, {**HTML, "Retry-After": "86400"}, b"later")
         served.add(path)
-        return page(*(f"/{n}" for n in range(1, PAGES)), text="front") if path == "/" else good_pages(path)
+        if path != "/":
+            return good_pages(web.victims[0], path)
+        return page(*(f"/{n}" for n in range(1, PAGES)), text="front")
 
     web.host("copy.evil.test", "copy", answers)
 
@@ -231,7 +242,7 @@ def copies(web: AttackedWeb) -> None:
 
     def of(host: str) -> Callable[[str], Answer]:
         def answers(path: str) -> Answer:
-            found = good_pages(path)
+            found = good_pages(web.victims[0], path)
             link = f'<link rel="canonical" href="http://{host}{web.port}{path}">'.encode()
             return Answer(found.status, found.headers, found.body.replace(b"<p>", link + b"<p>", 1))
 

@@ -6,8 +6,6 @@ import functools
 import re
 from typing import TYPE_CHECKING, Final
 
-import re2
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -37,6 +35,8 @@ def text_search(pattern: str) -> Callable[[str], bool]:
         ...
     re.error: pages are searched in linear time, without look-around, back references and possessive repeats
     """
+    import re2  # here, because every help imports this file
+
     if READ_OTHERWISE.search(pattern):
         raise re.error("named classes, and repeats without a lower bound, are not supported in pages")
     options = re2.Options()

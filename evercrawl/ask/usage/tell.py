@@ -52,8 +52,9 @@ def question(line: bytes) -> Question:
 
     Examples
     --------
-    >>> question(b'{"at": "2024-05-01T12:00:00Z", "query": "tea", "shown": ["http://A.example"], "clicked": []}')
-    Question(at=1714564800.0, query='tea', shown=('http://a.example/',), clicked=(), id='', first=0, places=())
+    >>> found = question(b'{"at": "2024-05-01T12:00:00Z", "query": "tea", "shown": ["http://A.example"], "clicked": []}')
+    >>> found.at, found.query, found.shown, found.clicked
+    (1714564800.0, 'tea', ('http://a.example/',), ())
     """
     try:
         given = _GIVEN.decode(line)
