@@ -52,8 +52,8 @@ def question(line: bytes) -> Question:
 
     Examples
     --------
-    >>> found = question(b'{"at": "2024-05-01T12:00:00Z", "query": "tea", "shown": ["http://A.example"], "clicked": []}')
-    >>> found.at, found.query, found.shown, found.clicked
+    >>> told = question(b'{"at": "2024-05-01T12:00:00Z", "query": "tea", "shown": ["http://A.example"], "clicked": []}')
+    >>> told.at, told.query, told.shown, told.clicked
     (1714564800.0, 'tea', ('http://a.example/',), ())
     """
     try:
