@@ -110,6 +110,7 @@ soak: setup
 	$(BIN)/evercrawl lab simulate --seed 1 --worlds 2000 --resume .soak/worlds.jsonl
 	$(BIN)/python bench/parted.py --seed 1 --worlds 500 --resume .soak/parted.jsonl
 	$(BIN)/python bench/parted.py --seed 1 --worlds 500 --kept --resume .soak/kept.jsonl
+	$(BIN)/python bench/parted.py --seed 1 --worlds 200 --backed-up --resume .soak/backed-up.jsonl
 	$(BIN)/python bench/fuzz_crawl.py --visits 20000
 	$(BIN)/python bench/fuzz_frames.py --visits 5000
 	$(BIN)/python bench/jit.py

@@ -19,8 +19,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--worlds", type=int, default=10)
-    parser.add_argument("--kept", action="store_true", help="let partitions have keepers, and lose disks")
-    parser.add_argument("--backed-up", action="store_true", help="let partitions be backed up while they run")
+    surroundings = parser.add_mutually_exclusive_group()
+    surroundings.add_argument("--kept", action="store_true", help="let partitions have keepers, and lose disks")
+    surroundings.add_argument("--backed-up", action="store_true", help="let partitions be backed up while they run")
     parser.add_argument(
         "--resume", type=Path, help="keep worlds that held in this file, and leave out those that it has"
     )

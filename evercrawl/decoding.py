@@ -14,7 +14,7 @@ __all__ = ["json_of", "msgpack_of", "whole_of"]
 
 T = TypeVar("T")
 _WHOLE_CHARS: Final = 19
-"""Of a whole number; more digits, if only zeros at the beginning, have no use but to mislead."""
+"""Highest number of digits of a whole number; longer ones, even with leading zeros only, serve only to mislead."""
 
 
 @overload

@@ -41,7 +41,7 @@ def status_of(head: bytes) -> int:
 class HeadField(NamedTuple):
     """A field of a head: its lower-case name, its value, and the bytes [start, end) of its lines.
 
-    The last line's end is not among them, but those of the lines before are: continuation lines belong to the field.
+    The end of its last line is not included, but those of earlier lines are: continuation lines belong to the field.
     """
 
     name: str

@@ -107,7 +107,7 @@ def _site_plan(args: argparse.Namespace, directory: Path, number: int) -> int:
 
 
 def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
-    """Ask one partition, on whatever machine, once it is not being moved; return the exit code."""
+    """Ask one partition, on any machine, once it is not being moved; return the exit code."""
     from evercrawl.cli.steering.moving import once_placed
 
     return once_placed(lambda: _asked_once(args, directory, number))

@@ -192,7 +192,7 @@ def read_birth(directory: Path) -> ClusterBirth:
 
 
 def read_unfinished(directory: Path) -> ClusterBirth:
-    """Return the description in a directory, even if that is a backup that was interrupted."""
+    """Return the description in a directory, even if it is an interrupted backup."""
     try:
         birth = json_of(read_small(directory / FILE), ClusterBirth)
     except (OSError, StoreError, msgspec.MsgspecError, UnicodeDecodeError) as error:

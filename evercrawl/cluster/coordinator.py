@@ -145,7 +145,7 @@ class Coordinator:
         return progress_of(self._parts, time.monotonic() - self._begun_at)
 
     def _look(self) -> None:
-        """Look which machines are there."""
+        """Look up which machines can be reached."""
         self._launcher.look()
         for part in self._parts:
             part.machine = self._launcher.where(part.number) or part.machine

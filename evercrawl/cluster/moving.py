@@ -37,7 +37,7 @@ ROUNDS: Final = 12
 """Maximum number of copies before a pause; fewer if they no longer get smaller."""
 IN_VAIN: Final = 3
 PAUSES: Final = 3
-"""Number of pauses that are broken off because something was removed just before."""
+"""Number of pauses that may be broken off because something was removed just before."""
 LOOK_S: Final = 0.2
 DRAIN: Final = -1
 LIFT: Final = -2
@@ -307,7 +307,10 @@ def _again(move: PartMove) -> str:
 def _outcome(moved: PartMove) -> str:
     """Return a sentence about the result of an order."""
     if moved.number == BALANCE:
-        return moved.error or f"{moved.goal} partitions move, one after the other, so that each machine has its share"
+        what = "1 partition moves" if moved.goal == "1" else f"{moved.goal} partitions move"
+        if moved.goal == "0":
+            return moved.error or "each machine has its share of the partitions; nothing moves"
+        return moved.error or f"{what}, one after the other, so that each machine has its share"
     if moved.number < 0:
         done = "is emptied" if moved.number == DRAIN else "may have partitions again"
         return f"the machine {moved.goal} {f'cannot be: {moved.error}' if moved.error else done}"
@@ -453,7 +456,7 @@ class PartMoves:
         return msgspec.structs.replace(move, done=True, copied_bytes=copied + rest, pause_s=time.monotonic() - began)
 
     async def _caught_up(self, move: PartMove) -> int:
-        """Copy until little is left, or it no longer gets less; return the number of bytes copied."""
+        """Copy in rounds until little is left, or rounds no longer shrink; return the number of bytes copied."""
         copied, least, in_vain = 0, float("inf"), 0
         for _ in range(ROUNDS):
             written = await self._transfer.copy(move, self._see)

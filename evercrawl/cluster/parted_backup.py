@@ -1,7 +1,7 @@
 """Backups of a crawl in partitions: a backup of each, cut off so that they fit together.
 
 First each partition is copied as a crawl of its own, which may take long. Then archive and journal of each are brought
-up to date once more, after one instant; so nothing that was on the disks at that instant is cut off, and no snapshot of
+up to date once more. Nothing that was on the disks when the first pass ended is cut off, and no snapshot of
 the first copies is ahead of the cut (`evercrawl.store.post.cut`). The crawl need not pause. Letters under way at the
 cut are in the journals of their senders, and are sent again by whoever goes on from the backup.
 """
@@ -100,7 +100,7 @@ def backup_parted(
         events, left_out = _fitted(target, numbers, read_birth(directory).parts)
         settings = read_small(directory / FILE_NAME)
         disk.replace(FILE_NAME, [settings], private=True)
-        _describe(directory, disk)  # now: no letter in the copies is of a later life than it knows
+        _describe(directory, disk)  # last, so that it knows the lives of all letters in the copies
         report = PartedBackup(
             str(directory), str(target), now, len(numbers), events, left_out, sum(files.values()) + 2, copied + more
         )
@@ -164,7 +164,7 @@ def _copied(directory: Path, target: Path, now: float, watch: Watch) -> tuple[di
 
 
 def _caught_up(directory: Path, target: Path, files: dict[int, int], now: float, watch: Watch) -> int | None:
-    """Bring each copy up to date once more; return the number of bytes written, None if all must be copied again."""
+    """Bring each copy up to date once more; return the number of bytes written, or None if all must be copied again."""
     copied = 0
     for number, part in _sources(directory).items():
         if number in files:
@@ -179,7 +179,7 @@ def _caught_up(directory: Path, target: Path, files: dict[int, int], now: float,
 
 
 def _fitted(target: Path, numbers: list[int], parts: int) -> tuple[int, int]:
-    """Cut the journals of all copies off so that they fit together; return how many events are left, and were cut."""
+    """Cut off the journals of all copies so that they fit together; return how many events remain, and were cut off."""
     accounts = [LetterAccount(JournalCut(END, 0)) for _ in range(parts)]
     for number in numbers:
         with contextlib.closing(RealDisk(part_directory(target, number), read_only=True)) as disk:

@@ -82,7 +82,7 @@ class RunPart:
 
 
 def progress_of(parts: Sequence[RunPart], elapsed_s: float) -> Progress:
-    """Return the progress of all partitions together, this long after the run began."""
+    """Return the progress of all partitions together, at this time after the start of the run."""
     reports = [part.report for part in parts]
     measured = [report.fresh for report in reports if report.fresh is not None]
     errors = Counter[str]()

@@ -214,7 +214,7 @@ def finish(directory: Path, number: int, goal: Path, see: Callable[[], None], *,
     Raises
     ------
     LagsError
-        It is to be `soon`, and the rest is too much.
+        `soon` is set, and the rest is too much.
     """
     source = part_directories(directory)[number]
     with Lock.take(source, MOVE, time.time()):

@@ -1,4 +1,4 @@
-"""Copies that moves of partitions have begun and not completed: they are removed, unless the move is given again."""
+"""Removal of copies that moves of partitions have begun and not completed, unless the move is given again."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MARKS: Final = frozenset({LOCK, MOVING, UNFINISHED})
 def remove_goal(goal: Path, crawl: str, number: int) -> bool:
     """Remove an incomplete copy of a partition; return whether there was one.
 
-    A directory that does not say that it is one is left alone. The mark is removed last, so that a kill leaves nothing
+    A directory without the mark of such a copy is left alone. The mark is removed last, so that a kill leaves nothing
     without it.
 
     Parameters
@@ -112,7 +112,7 @@ class UnfinishedGoals:
         self._due_at.pop((number, goal), None)
 
     def placed(self, number: int) -> None:
-        """Take note that a partition is in a new place: other copies of it are of no use."""
+        """Take note that a partition is in a new place, so that other copies of it are useless."""
         for goal in read_birth(self._directory).goals.get(number, []):
             self._due_at[number, goal] = self._clock()
 
@@ -121,7 +121,7 @@ class UnfinishedGoals:
 
         On a Ray cluster `disks` are the reachable ones.
 
-        Call this only if no move is under way. The same copy is returned again after a while, until it is gone.
+        Call this only if no move is under way. A copy is returned again after a while, until it is removed.
         """
         now = self._clock()
         for number, goals in read_birth(self._directory).goals.items():

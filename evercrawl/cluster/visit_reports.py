@@ -1,4 +1,4 @@
-"""Visits of partitions in the log of the run, which one process writes: the one that runs the crawl."""
+"""Reports of visits in partitions, for the log that the process that runs the crawl writes."""
 
 from __future__ import annotations
 

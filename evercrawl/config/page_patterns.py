@@ -17,7 +17,7 @@ READ_OTHERWISE: Final = re.compile(r"\[:|\{,")
 
 @functools.lru_cache(64)
 def text_search(pattern: str) -> Callable[[str], bool]:
-    r"""Return a function that searches for an expression in text of strangers, always by RE2.
+    r"""Return a function that searches untrusted text for an expression, always by RE2.
 
     Raises
     ------

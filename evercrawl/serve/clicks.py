@@ -21,7 +21,7 @@ EVERY_S: Final = 0.02
 MOST_WAITING: Final = 5_000
 """Lines that wait to be written; who comes later is asked to come again."""
 MOST_BYTES: Final = 256 << 20
-"""Of the file; beyond it, the oldest half is dropped."""
+"""Maximum size of the file; beyond it, the oldest half is dropped."""
 _REMEMBERED: Final = 200_000  # lines known to be on disk; about 150 bytes each
 
 

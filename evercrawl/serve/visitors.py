@@ -1,4 +1,4 @@
-"""How much of what clients without the token report is recorded: a share per network, page and day."""
+"""Limits for recorded reports of clients without the token, per network, page and day."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ DAY_S: Final = 86_400.0
 OPENINGS: Final = 200
 """Pages of which a network's openings are recorded in a day, each once."""
 BYTES: Final = 512 << 10
-"""What is recorded of results that a network has seen in a day."""
+"""Number of bytes of results seen by a network that are recorded in a day."""
 NETWORKS: Final = 50_000
 PAIRS: Final = 500_000
-"""Networks and openings of a day that are remembered; beyond these, nothing of strangers is recorded that day."""
+"""Maximum number of networks and openings remembered per day; beyond it, strangers' reports are not recorded."""
 _KEY_BYTES: Final = 8
 
 
 class VisitorShares:
     """Decides which reports of clients without the token are recorded.
 
-    Nothing of a client is kept but digests with a key that is drawn anew each day, in memory.
+    Of a client only digests are kept, in memory, with a key that is drawn anew each day.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class VisitorShares:
         return True
 
     def give_back(self, network: str, url: str, now: float) -> None:
-        """Take back that an opening was counted, because it could not be recorded."""
+        """Undo the count of an opening that could not be recorded."""
         name, pair = self._names(network, url, now)
         if pair in self._pairs:
             self._pairs.discard(pair)
@@ -83,7 +83,7 @@ def network_of(client: str, forwarded: str) -> str:
     client
         The address that is connected.
     forwarded
-        The header X-Forwarded-For; of it counts only what a proxy on this machine has added at its end.
+        The header X-Forwarded-For; only what a proxy on this machine has added at its end counts.
 
     Examples
     --------

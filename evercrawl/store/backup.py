@@ -72,16 +72,16 @@ _LEFT_OUT: Final = (
     SECRET_FILE, PLACE_FILE,
 )  # fmt: skip
 _BEFORE: Final = frozenset({LOCK, MOVING, LEAVING, "archive"})
-"""What may be in a directory before anything was copied there."""
+"""Files that may be in a directory before anything is copied there."""
 _OF_TARGET: Final = (BACKUP_FILE, UNFINISHED)
-"""Files of a backup that are no copies."""
+"""Files of a backup that are not copies."""
 _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
 """Files of SQLite beside a database; the copy of that is made by SQLite, and complete without them."""
 _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
 """They say that the other files of the copy lack all that was forgotten or removed earlier."""
 _TIMES: Final = 5
 PIECE_BYTES: Final = 4 << 20
-TAIL_BYTES: Final = 64 << 10  # end of the existing copy, compared with the original: they differ if a crash cut that
+TAIL_BYTES: Final = 64 << 10  # end of a copy, compared with its original: they differ if a crash cut the original
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
@@ -234,7 +234,7 @@ def digest_of(data: bytes) -> bytes:
 
 
 def removed_since(originals: CrawlFiles, target: CrawlFiles | RealDisk) -> bool:
-    """Return whether something was forgotten or removed since the last copy, so that any part of it may differ."""
+    """Return whether something was forgotten or removed since the last copy, so any part of that may differ."""
     marks = any(_whole(target, name) != _whole(originals, name) for name in (*FORGOTTEN, REMOVED))
     return marks or any(disk.size(plan) for disk in (originals, target) for plan in (PLAN, KEEP_PLAN))
 
@@ -334,7 +334,7 @@ class _Copying:
             self._target.close()
 
     def follow(self) -> int | None:
-        """Copy what archive and journal got; return the bytes written, None if that makes no backup."""
+        """Copy new data of archive and journal; return the bytes written, or None if that makes no valid backup."""
         try:
             if self._anew:
                 return None
@@ -467,7 +467,7 @@ class _Copying:
             self._count(name, self._target.size(name))
 
     def _narrow(self, name: str) -> None:
-        """Take rights from a copy that exists: one of an earlier version may have more than its original."""
+        """Remove rights from an existing copy: one made by an earlier version may have more than its original."""
         narrow(place_of(self._to, name), self._source.mode(name))
 
     def _equal(self, name: str, size: int) -> bool:

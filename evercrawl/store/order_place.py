@@ -1,10 +1,10 @@
-"""Which orders were given in this directory: those that came with it from elsewhere are not carried out unasked.
+"""Which orders were given in this directory; those that came with it from elsewhere are not carried out by default.
 
 Whoever makes or copies a directory can put orders into it, of which `crawl.toml` shows nothing: they can name files
 whose content is then sent to a server. So the first order that is given in a place makes two files. One has a secret
 and is never changed; the other has a digest of the secret, of that file's inode number and time of last change, of the
 inode number of the file of orders, and of the offset from which on orders were given here. Copies have other numbers
-and times, which whoever sends a directory cannot know in advance; a directory that is renamed keeps them.
+and times, which the sender of a directory cannot know in advance; a renamed directory keeps them.
 """
 
 from __future__ import annotations

@@ -207,7 +207,7 @@ def _opened(directory: Path) -> tuple[int, bool]:
 
 
 def _vouch_from_here(path: Path, fd: int) -> None:
-    """Let what is appended count as given here; lines that came with the directory still do not."""
+    """Let appended lines count as given here; lines that came with the directory still do not."""
     size = os.fstat(fd).st_size
     if given_since(path) > size:
         whole = not size or os.pread(fd, 1, size - 1) == b"\n"

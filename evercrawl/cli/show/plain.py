@@ -28,7 +28,7 @@ def plain(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    r"""Return words of a page in one line, so that none of them looks like another line of the output.
+    r"""Return text of a page in one line, so that no part of it looks like another line of the output.
 
     >>> one_line("Tea\n 2. Bank \u2028")
     'Tea 2. Bank'

@@ -1,4 +1,4 @@
-"""Orders to a partition that is being moved: they wait until it is in its new place."""
+"""Orders to a partition that is being moved wait until it is in its new place."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ LOOK_S: Final = 0.2
 
 
 def once_placed(give: Callable[[], _T], wait_s: float = WAIT_S) -> _T:
-    """Give an order, again for as long as its partition is being moved; return the result.
+    """Give an order, and repeat it while its partition is being moved; return the result.
 
-    `give` must look anew where the partition is.
+    At each call `give` must look up where the partition is.
 
     Raises
     ------
     LeavingError
-        It is being moved for longer than `wait_s` seconds; the order was not given.
+        The move takes longer than `wait_s` seconds; the order was not given.
     """
     from evercrawl.store.disk.leaving import LeavingError
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 _MORE = (
     "Each line is an order: when it was given, by whom, what it requests, and its result. The lines before show "
-    "since when the crawl is paused, the active boosts, and the scope rules that exclude known pages. Examples: "
+    "since when the crawl is paused, the active boosts, and the scope rules that exclude known pages. Orders that "
+    "came with the directory from elsewhere are shown too; they wait for `evercrawl crawl --obey-orders`. Examples: "
     "`evercrawl orders --dir example`, `evercrawl orders --last 100 --json`."
 )
 

@@ -16,7 +16,9 @@ from evercrawl.cli.show.plain import many
 _MORE = (
     "The copy is consistent: it is the crawl as it was at one instant. You can query it, or continue the crawl in "
     "it. A second backup into the same directory copies only what changed. The search index is left out; "
-    "`evercrawl reindex` rebuilds it. To restore, copy the directory back, and check it with `evercrawl verify`. "
+    "`evercrawl reindex` rebuilds it. All partitions of a crawl on one machine are copied so that they fit together. "
+    "To restore, copy the directory back, and check it with `evercrawl verify`; orders that wait in it are "
+    "carried out by `evercrawl crawl --obey-orders`. "
     "Examples: `evercrawl backup /mnt/copy`, `evercrawl backup /mnt/copy --dir example --json`."
 )
 
@@ -32,10 +34,13 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Copy the directory, and report what was copied."""
     from evercrawl.cli.show.lines import size
+    from evercrawl.model.stored.reader import see_crawl
     from evercrawl.store.backup import backup
 
+    directory = where.directory(args)
+    see_crawl(directory)
     with Meter(sys.stderr) as meter:
-        made = backup(where.directory(args), Path(args.target), time.time(), meter)
+        made = backup(directory, Path(args.target), time.time(), meter)
     if args.json:
         print(json_line("backup", asdict(made)))
     else:

@@ -1,4 +1,4 @@
-"""evercrawl move, drain, rebalance: move a partition, all that a machine has, or what gives each machine its share."""
+"""evercrawl move, drain, rebalance: move one partition, everything off a machine, or as many as even machines out."""
 
 from __future__ import annotations
 
@@ -22,27 +22,25 @@ _MORE = (
     "`evercrawl move 5 10.0.0.7 --dir wide`."
 )
 _DRAIN: Final = (
-    "Empties a machine of a cluster: moves its partitions and second copies to other machines, one after the other, "
-    "while the crawl runs, and says when the machine can be taken away. Until --lift the machine gets nothing new. "
-    "If the command is interrupted, the crawl goes on emptying the machine, also after a restart. Examples: "
+    "Partitions and second copies go to other machines, one after the other; the crawl must run, with --cluster. The "
+    "command says when the machine can be taken away. Until --lift the machine gets nothing new. If the command is "
+    "interrupted, the crawl goes on emptying the machine, also after a restart. Examples: "
     "`evercrawl drain 10.0.0.7 --dir wide`, `evercrawl drain 10.0.0.7 --lift --dir wide`."
 )
-
-
 _SHARES: Final = (
-    "Moves partitions between the machines of a cluster while the crawl runs, one after the other, until each machine "
-    "has its share for its processors. The command returns once the crawl has the order. A machine that joins gets its "
-    "share without this, unless the setting `rebalance` is false. Examples: `evercrawl rebalance --dir wide`, "
-    "`evercrawl rebalance --dir wide --json`."
+    "Partitions move between machines, one after the other, until each machine has as many as its processors allow "
+    "for; the crawl must run, with --cluster. The command returns once the crawl has the order; `evercrawl status` "
+    "shows the moves. A machine that joins gets its share without this command, unless the setting `rebalance` is "
+    "false. Example: `evercrawl rebalance --dir wide`."
 )
 
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "move", "move a partition to another directory", run, _MORE)
+    parser = arguments.add_verb(verbs, "move", "move a partition to another directory or machine", run, _MORE)
     parser.add_argument("part", metavar="PARTITION", help="its number, from 0")
     parser.add_argument(
-        "goal", metavar="DIRECTORY", help="new or empty, in a folder that exists; with --cluster, a machine instead"
+        "goal", metavar="DIRECTORY", help="new or empty, in a folder that exists; in a crawl on a cluster, a machine"
     )
     arguments.add_directory(parser)
     arguments.add_json(parser)
@@ -58,12 +56,21 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Refuse: a crawl without partitions has none to move."""
-    raise ConfigError(f"the crawl in {where.directory(args)} has no partitions; move its directory while it is stopped")
+    raise ConfigError(f"the crawl in {_crawl(args)} has no partitions; move its directory while it is stopped")
 
 
 def run_drain(args: argparse.Namespace) -> int:
     """Refuse: a crawl without partitions is not on several machines."""
-    raise ConfigError(f"the crawl in {where.directory(args)} has no partitions; move its directory while it is stopped")
+    raise ConfigError(f"the crawl in {_crawl(args)} has no partitions; only a crawl on a cluster has machines")
+
+
+def _crawl(args: argparse.Namespace) -> Path:
+    """Return the directory of the crawl, after seeing that there is one."""
+    from evercrawl.model.stored.reader import see_crawl
+
+    directory = where.directory(args)
+    see_crawl(directory)
+    return directory
 
 
 def run_parted(args: argparse.Namespace, directory: Path) -> int:
@@ -125,7 +132,7 @@ def drain_parted(args: argparse.Namespace, directory: Path) -> int:
 
 
 def rebalance_parted(args: argparse.Namespace, directory: Path) -> int:
-    """Have all machines get their share, and say how many partitions move."""
+    """Order that each machine gets its share, and print how many partitions move."""
     from evercrawl.cluster.hauling.machine_orders import rebalance
 
     count = rebalance(directory)

@@ -65,8 +65,8 @@ def run(args: argparse.Namespace) -> int:
 def run_parted(args: argparse.Namespace, directory: Path) -> int:
     """Report and convert the partitions that are on this machine, one after the other.
 
-    All of them are looked at before the first is converted. A partition is readable in the old and in the new format,
-    whatever the others have, so that an interrupted upgrade can be given again, or left as it is.
+    All of them are checked before the first is converted. A partition is readable in the old and in the new format,
+    whatever formats the others have, so an interrupted upgrade can be repeated, or left as it is.
     """
     from evercrawl.cluster.birth import part_directories, read_birth
     from evercrawl.store.disk.lock import Lock
@@ -77,7 +77,7 @@ def run_parted(args: argparse.Namespace, directory: Path) -> int:
 
     begun, afar = read_birth(directory), list[int]()
     parts: dict[Path, list[FormatState]] = {}
-    with Lock.take(directory, "evercrawl upgrade", time.time()):  # so that no crawl is started meanwhile
+    with Lock.take(directory, "evercrawl upgrade", time.time()):  # so that no crawl starts meanwhile
         for number, part in enumerate(part_directories(directory)):
             if is_crawl(part):
                 parts[part] = formats(part)

@@ -61,7 +61,7 @@ class Alerts:
         self._raised = dict[tuple[str, str], frozenset[int]]()  # kind and machine -> partitions
         self._told_at = dict[tuple[str, str], float]()
         self._left_out = Counter[tuple[str, str]]()
-        self._late = set[tuple[str, str]]()  # conditions that are to be raised once that is not too early
+        self._late = set[tuple[str, str]]()  # conditions to be raised once the interval has passed
         self._last: Progress | None = None
 
     def __call__(self, progress: Progress) -> None:
@@ -126,9 +126,9 @@ class Alerts:
                 self._send(kind, machine, "cleared", at, f"no more: {KINDS[kind]}", where)
 
     def _raise(self, kind: str, machine: str, at: float, message: str, parts: Sequence[PartHealth]) -> bool:
-        """Send an alert, unless there was one of its kind on its machine a short time ago; return whether it was sent.
+        """Send an alert, unless one of its kind was sent for its machine recently; return whether it was sent.
 
-        The first of `parts` is the one that it names.
+        The alert names the first of `parts`.
         """
         key = kind, machine
         if at - self._told_at.get(key, float("-inf")) < self._every_s:

@@ -67,12 +67,12 @@ class RotatingFile:
         except OSError as error:
             why = error.strerror or str(error)
         self._size += written
-        if written:  # the next line does not continue a part of this one
+        if written:  # so that the next line does not continue a partial one
             self._torn = written < len(data)
         self._note(lost=written < len(data), why=why)
 
     def _note(self, *, lost: bool, why: str) -> None:
-        """Count a lost line, and say the first one until a line is written again."""
+        """Count a lost line, and report only the first one until a line is written again."""
         self.dropped += lost
         if lost and not self._losing:
             self._failed(f"the log {self.path} loses lines: {why}")

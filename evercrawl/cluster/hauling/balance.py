@@ -1,4 +1,4 @@
-"""Partitions move to a machine that has joined, one at a time, until it has its share."""
+"""Moves of partitions to a machine that has joined, one at a time, until it has its share."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LEAST_CPUS: Final = 0.01
 
 
 def next_step(places: Sequence[str], cpus: Mapping[str, float], goals: Collection[str]) -> tuple[str, str] | None:
-    """Return from which disk to which other one a partition should move; None if no move improves the balance.
+    """Return the disk to move a partition from, and the disk to move it to; None if no move improves the balance.
 
     A partition moves only if the disk that it leaves then still has at least as many partitions for its processors as
     the new one: with equal machines, only if their numbers differ by two or more. Each such move lowers the sum over
@@ -122,7 +122,7 @@ class Balancing:
         self._tries.pop(disk, None)
 
     def due(self, holds: PartHolder) -> PartMove | None:
-        """Return the next move; None if there is none, or if something else has to be waited for."""
+        """Return the next move; None if there is none, or if it has to wait for something else."""
         now, disks = self._clock(), self._disks()
         self._since = {disk: self._since.get(disk, now) for disk in disks}
         birth = read_birth(self._directory)
@@ -131,7 +131,7 @@ class Balancing:
         if not birth.places or not (self._by_itself or self._ordered):
             return None
         if any(disk in disks for old in birth.vacated.values() for disk in old) or birth.untried:
-            return None  # one move after the other
+            return None  # one move at a time
         if not set(birth.places) <= disks.keys():
             return None  # a machine is missing, and nobody knows for how long
         cpus, shared = self._cpus(), set(birth.shared or [])

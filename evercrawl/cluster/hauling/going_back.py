@@ -1,4 +1,4 @@
-"""Partitions of which nothing has counted since they were moved: if the new machine is lost, they go back.
+"""The return of moved partitions of which nothing has counted yet, if the new machine is lost.
 
 The coordinator sees everything by which a process can have an effect: its letters, reports and answers, what it asks
 the keeper of its second copy, and the leave without which it requests nothing. Before the first of these takes effect
@@ -91,7 +91,7 @@ class UntriedMoves:
         return number in self._gone or self._birth.places[number] not in self._disks()
 
     def _is_settled(self, number: int) -> bool:
-        """Return whether the partition does not go on from its second copy meanwhile."""
+        """Return whether the partition has not continued from its second copy meanwhile."""
         return self._birth.places[number] == read_birth(self._directory).places[number]
 
     async def go_back(self, number: int, holds: PartHolder) -> None:

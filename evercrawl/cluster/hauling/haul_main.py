@@ -171,7 +171,7 @@ def _prepare(goal: Path, mark: list[str], life: int, size: int) -> None:
 
 
 def _begun(goal: Path) -> list[str] | None:
-    """Return which partition an interrupted copy in a directory is of; None if the directory is none."""
+    """Return the partition of the interrupted copy in a directory; None if there is no such copy."""
     try:
         see_unmoved(goal)
         return marker(goal)

@@ -76,7 +76,7 @@ class Lending:
         close_to_people(self._directory, OF_PEOPLE)
 
     def unlock(self) -> None:
-        """Let the partition's own process use the directory again, which takes orders again."""
+        """Let the partition's own process use the directory again; it takes orders again."""
         if self._lock is not None:
             mark_staying(self._directory)
             self._lock.release()

@@ -91,7 +91,7 @@ def drain(directory: Path, machine: str, *, lift: bool = False) -> str:
 
 
 def rebalance(directory: Path) -> int:
-    """Have the running crawl give all machines their share; return how many partitions move for that.
+    """Order the running crawl to give all machines their share; return how many partitions will move.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Moves partitions between the machines of a cluster, by orders, off machines to be emptied, and to new machines."""
+"""Moves of partitions between machines of a cluster: by orders, off machines to be emptied, and to new machines."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class NodeMoves:
         for number, old in birth.vacated.items() if self._birth.places else ():
             for disk, life in old.items():
                 if disk in birth.goals.get(number, []):
-                    continue  # what is there is a copy that a later move has begun
+                    continue  # the files there are a copy that a later move has begun
                 if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
                     self._leave_at[number, disk] = now + LEAVE_AGAIN_S
                     return self._leave(number, disk, life, see)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def old_name(directory: Path, life: int) -> Path:
-    """Return the name that an old directory of a partition gets, which the process numbered `life` replaced."""
+    """Return the new name of the old directory of a partition, which the process numbered `life` replaced."""
     return directory.with_name(f"{directory.name}-before-{life}")
 
 
@@ -52,7 +52,7 @@ def set_aside(root: Path, number: int, goal: str, life: int) -> None:
 
 
 def move_away(directory: Path, life: int) -> None:
-    """Rename a directory that is not the partition's; `life` as above.
+    """Rename a directory that is no longer the partition's; `life` as above.
 
     Raises
     ------

@@ -193,7 +193,7 @@ class Obeying:
             self.ping()
 
     def _came_along(self, source: OrderSource, size: int) -> int:
-        """Return how many orders came with the directory and wait; they do until one is given here."""
+        """Return the number of waiting orders that came with the directory; they wait until one is given here."""
         if self._along[:2] != (size, self._since):
             self._along = size, self._since, came_along(source, self._read_to, self._steered.results)
         return self._along[2]

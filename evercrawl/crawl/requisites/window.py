@@ -18,7 +18,7 @@ PIECE: Final = 1_000
 MOST_OF_SITE: Final = 1_000
 """The highest number of one site's requisites in the window."""
 MOST: Final = 32_000
-"""The size of the window; beyond it, those that have waited in it longest make room, and are read again later."""
+"""The size of the window; beyond it, those that have been in it longest are dropped, and are read again later."""
 AGAIN_S: Final = 10.0
 """The time after which a table that had nothing new is read again, if nothing was written to it meanwhile."""
 
@@ -26,7 +26,7 @@ AGAIN_S: Final = 10.0
 class OwedWindow:
     """A part of the owed requisites that moves on through the table while nothing in it may be requested.
 
-    So requisites of hosts that rest, however many, do not keep those of others from being seen.
+    So requisites of resting hosts, however many there are, do not hide those of other hosts.
     """
 
     def __init__(self) -> None:

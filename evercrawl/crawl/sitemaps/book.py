@@ -58,7 +58,7 @@ class SitemapBook:
         self._bytes: Counter[str] = Counter()  # by site: bytes kept of its sitemaps
         self._total = 0  # the sum of these
         self._feeds: Counter[str] = Counter()  # by first owner: feeds that pages named
-        self._joined: Counter[str] = Counter()  # by host: feeds of which its pages made it a further owner
+        self._joined: Counter[str] = Counter()  # by host: feeds of which it became a further owner, by its pages
         self._urls: Counter[str] = Counter()  # by site: URLs that they list
         self._due: list[tuple[float, int, Listing]] = []
         self._order = itertools.count()
@@ -115,7 +115,7 @@ class SitemapBook:
         """Let further hosts vouch for a sitemap; if there are too many, those with the best claim to it; return if any.
 
         A host of its own origin comes before those of its site, and these before others, by the number of their pages:
-        otherwise those who name it first could keep its owner from vouching for it.
+        otherwise the hosts that name it first could keep its owner from vouching for it.
         """
         kept = list(listing.owners)
         for owner in owners:
@@ -153,7 +153,7 @@ class SitemapBook:
         return _site_of(owner) == site_of(hostname(listing.url))
 
     def _bill(self, listing: Listing, owner: str) -> None:
-        """Count a sitemap to another first owner."""
+        """Count a sitemap for another first owner."""
         before, group = _site_of(listing.owners[0]), _site_of(owner)
         self._feeds[listing.owners[0]] -= listing.by_page
         self._feeds[owner] += listing.by_page

@@ -188,7 +188,7 @@ class Sitemaps:
             self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
 
     def _has_room(self, host: Host, now: float, late: list[Listing]) -> bool:
-        """Whether a host may be asked now; if only slow requests stand against it, end the one that is silent longest.
+        """Whether a host may be asked now; if only slow requests prevent it, end the one that has been silent longest.
 
         One site, and one network of addresses, has one request under way; slow sites have a lane of their own.
         """

@@ -97,7 +97,7 @@ class Lanes(Generic[_Key]):
     def look(self, began_at: Callable[[_Key], float], now: float) -> list[_Key]:
         """Move slow requests to the slow lane; return those for which it has no room, the oldest first.
 
-        `began_at` gives the time since when the host of a request has been waited for; infinity before that.
+        `began_at` returns the time at which the wait for the host of a request began; infinity before that.
         """
         late = [(at, key) for key in self._quick if (at := began_at(key)) <= now - SLOW_S]
         over = list[_Key]()

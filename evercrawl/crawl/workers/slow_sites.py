@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-SLOW_S: Final = 600.0  # for which the bodies of a site are parsed apart
+REMEMBERED_S: Final = 600.0  # for which the bodies of a site are parsed apart
 HUNG_MOST: Final = 2  # bodies of a site that hang, after which others get little time for a while
-MOST: Final = 10_000  # sites
+MOST_SITES: Final = 10_000  # sites
 
 
 class SlowSites:
@@ -42,10 +42,10 @@ class SlowSites:
         return bool(self._until)
 
     def note(self, site: tuple[str, bool]) -> None:
-        """Have the bodies of a site parsed apart for a while, as one of them takes long."""
+        """Have the bodies of a site parsed apart for a while, because one of them takes long."""
         self._until.pop(site, None)
-        self._until[site] = self._clock() + SLOW_S
-        if len(self._until) > MOST:
+        self._until[site] = self._clock() + REMEMBERED_S
+        if len(self._until) > MOST_SITES:
             first = next(iter(self._until))
             del self._until[first]
             self._hung.pop(first, None)
@@ -60,5 +60,5 @@ class SlowSites:
         return self._clock() < self._until.get(site, 0.0)
 
     def impatient(self, site: tuple[str, bool]) -> bool:
-        """Whether a body of a site gets only a short time, as others hung."""
+        """Whether a body of a site gets only a short time, because others hung."""
         return self._hung.get(site, 0) >= HUNG_MOST and self.slow(site)

@@ -31,7 +31,7 @@ _KNOWN: Final = set(scrapy.Request.attributes) <= {"url", *_USUAL}
 
 @lru_cache(maxsize=1024)
 def _is_callback(kind: type, name: object) -> bool:
-    """Return whether a name is that of a method which the authors of a spider made, and which takes a response."""
+    """Return whether a name is that of a method that a spider's authors wrote and that takes a response."""
     found = inspect.getattr_static(kind, name, None) if isinstance(name, str) and name not in _NO_CALLBACK else None
     if not inspect.isfunction(found) or cast("str", name).startswith("__"):
         return False
@@ -43,13 +43,13 @@ def _is_callback(kind: type, name: object) -> bool:
 
 
 def _see_usable(said: dict[str, Any], url: str, spider: Spider) -> None:
-    """Check the parts of a request that could lead elsewhere than the request of an honest spider.
+    """Check the parts of a request by which it could do more than the request of an honest spider.
 
     Raises
     ------
     UnstorableError
-        It is of no http or https URL, of another one than it is stored for, of a foreign class, or calls something
-        else than a callback of the spider.
+        Its URL is not http or https, or not the one for which it is stored, its class is foreign, or it calls something
+        other than a callback of the spider.
     """
     asked = str(said["url"])
     other = bool(url) and asked != url and normalise(asked) != normalise(url)

@@ -1,4 +1,4 @@
-"""Values as bytes: what requests carry, and nothing that runs, or changes a class, when it is read.
+"""Values of requests as bytes, of which none runs code or changes a class when it is read.
 
 Lists, dictionaries, texts and numbers are MessagePack. Every other value is an extension: its kind, and its parts. An
 item is made without its constructor, from the fields that its class declares, and only if the class is the spider's.
@@ -51,7 +51,7 @@ def written(value: object, spider: object) -> bytes:
     Raises
     ------
     UnstorableError
-        It holds something that is no value, or an item that is not of the spider's project.
+        It holds something that is not a value, or an item that is not of the spider's project.
     """
     return _packed(value if _plain(value) else _tree(value, spider))
 

@@ -25,6 +25,24 @@ EVERY: Final = 4096
 """Events between two words on how far it is."""
 
 
+def see_crawl(directory: Path) -> None:
+    """See that a directory has a crawl, of one partition.
+
+    Raises
+    ------
+    ConfigError
+        There is no crawl, or it has several partitions.
+    """
+    if not directory.exists():
+        raise ConfigError(f"there is no folder {directory}; name the directory of a crawl with --dir")
+    see_single(directory)
+    if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else it contains
+        where = "this folder, nor in one below it" if directory == Path() else directory
+        raise ConfigError(
+            f"there is no crawl in {where}; name the directory of a crawl with --dir, or start one: evercrawl crawl URL"
+        )
+
+
 def opened(directory: Path) -> Partition:
     """Return the crawl in `directory` at this instant, read-only.
 
@@ -37,14 +55,7 @@ def opened(directory: Path) -> Partition:
     StoreError
         It is damaged.
     """
-    if not directory.exists():
-        raise ConfigError(f"there is no folder {directory}; name the directory of a crawl with --dir")
-    see_single(directory)
-    if not is_crawl(directory) and next(directory.glob("journal-*"), None) is None:  # whatever else it contains
-        where = "this folder, nor in one below it" if directory == Path() else directory
-        raise ConfigError(
-            f"there is no crawl in {where}; name the directory of a crawl with --dir, or start one: evercrawl crawl URL"
-        )
+    see_crawl(directory)
     try:
         partition = _opened(directory)
     except StoreError:

@@ -184,7 +184,7 @@ class UsageWriter:
         self.again += len(lines) - len(fresh)
 
     def shorten(self, most_bytes: int) -> None:
-        """Drop the oldest lines of a log larger than `most_bytes` until it has half of that, those of strangers first.
+        """Drop the oldest lines of a log larger than `most_bytes`, strangers' first, until it has half that size.
 
         Raises
         ------
@@ -238,7 +238,7 @@ def _is_at(file: int, path: Path) -> bool:
 
 
 def _drop(path: Path, file: int, most_bytes: int) -> None:
-    """Replace a file by one with its newest lines, at most `most_bytes`; those of strangers have what others leave."""
+    """Replace a file by one with its newest lines, at most `most_bytes`; strangers' lines get the room others leave."""
     sizes = [0, 0]
     with path.open("rb") as lines:
         for line in lines:

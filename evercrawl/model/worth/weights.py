@@ -176,7 +176,7 @@ class DemandWeight(Weight):
 
 
 STRANGERS_TIMES: Final = 8.0
-"""How many times its importance a page gets at most by what strangers open."""
+"""The highest worth that strangers' openings give a page, as a multiple of its importance."""
 STRANGERS_LEAVE: Final = 0.5
 """The part of the worth that rests on strangers' openings and stays with importance."""
 
@@ -225,7 +225,7 @@ class AccessWeight(DemandWeight):
     def _apart(self) -> tuple[Floats, float]:
         """Return shares of the openings but those of strangers, whose shares are kept in `_theirs`, and u."""
         counts = self.counts
-        if not counts.clicked.any():  # who was shown what is not told apart
+        if not counts.clicked.any():  # what strangers were shown is not counted apart
             shares, stays = _shares(counts.shown)
             self._theirs = shares
             return np.zeros(len(shares)), max(stays, STRANGERS_LEAVE)

@@ -9,11 +9,11 @@ from typing import Final
 AT_ONCE: Final = 16  # number of hosts of the greatest worth that are offered together; the best of them is chosen
 KNOWN, NEW, OLDEST = range(3)
 TURNS: Final = (KNOWN, NEW, KNOWN, OLDEST)
-"""Whose turns these are, over and over."""
+"""The kinds of hosts whose turns these are, in a cycle."""
 PAGES_BETWEEN: Final = 3
 """Number of pages between two requests for robots.txt of other hosts, sitemaps and other files, while hosts wait."""
 _RESTING: Final = 8  # number of known hosts whose rests are looked at
-_ROOM: Final = 64  # number of entries of hosts that wait no more up to which a line is not rebuilt
+_ROOM: Final = 64  # a line is rebuilt if more entries than this are of hosts that no longer wait
 
 
 class AddressLine:
@@ -74,7 +74,7 @@ class AddressLine:
     def add(self, host: int, worth: float, *, known: bool) -> None:
         """Let a host wait; it keeps its place by age if it was offered without being chosen.
 
-        Of newcomers that are worth the same, the one that was found first comes first.
+        Of newcomers with the same worth, the one that was found first comes first.
         """
         if (before := self._waiting.get(host)) is not None:
             self._counts[before[1]] -= 1
@@ -89,7 +89,7 @@ class AddressLine:
             self._clear()
 
     def size(self) -> int:
-        """Return the number of entries, of hosts that wait and of those that wait no more."""
+        """Return the number of entries, of hosts that wait and of those that no longer wait."""
         return sum(map(len, self._lines)) + len(self._since)
 
     def began(self, now: float, *, aside: bool) -> None:
@@ -113,7 +113,7 @@ class AddressLine:
         return TURNS[self._turn % len(TURNS)] == KNOWN and not self._counts[KNOWN] and not self.kept_until
 
     def offer(self) -> list[int]:
-        """Remove and return those whose turn is next, the best or the oldest first."""
+        """Remove and return the hosts whose turn is next, the best or the oldest first."""
         kind = TURNS[self._turn % len(TURNS)]
         self.due = kind == KNOWN and not self._counts[KNOWN]
         if self.due:
@@ -135,7 +135,7 @@ class AddressLine:
         return offered
 
     def _clear(self) -> None:
-        """Remove the entries of hosts that wait no more."""
+        """Remove the entries of hosts that no longer wait."""
         for line in self._lines:
             line[:] = [entry for entry in line if self._waiting.get(entry[3], (0, 0))[0] == entry[2]]
             heapq.heapify(line)

@@ -12,7 +12,7 @@ KEPT_KINDS = ("lose", "usurp", "away", "lose")
 """What befalls partitions with second copies besides: a lost disk, with its process or without; an absent keeper."""
 
 BACKUP = "back_up"
-"""The disks are copied one after the other, for so long, as `evercrawl backup` does."""
+"""The disks are copied one after the other within this time, as `evercrawl backup` does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A partition that is being moved to another place: what people give it meanwhile would stay behind, and be lost.
+"""Protection of what people give to a partition while it is moved: it would stay behind, and be lost.
 
 The process that moves it takes the lock of the old directory, then closes the files to which people append. Whoever
 appends holds the lock of that file, and looks first whether the directory is being left. So each line was written
@@ -65,7 +65,7 @@ def mark_leaving(directory: Path) -> None:
 
 
 def mark_staying(directory: Path) -> None:
-    """Remove that mark: the partition crawls in this directory."""
+    """Remove that mark, because the partition crawls in this directory."""
     with contextlib.suppress(OSError):
         (directory / LEAVING).unlink(missing_ok=True)
 
@@ -76,7 +76,7 @@ def close_to_people(directory: Path, files: tuple[str, ...]) -> None:
     Raises
     ------
     StoreError
-        A file cannot be opened, or somebody does not stop writing to it.
+        A file cannot be opened, or a process does not stop writing to it.
     """
     for path in (directory / name for name in files):
         try:

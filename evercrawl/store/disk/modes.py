@@ -1,4 +1,4 @@
-"""Who may read a file: a copy is never more readable than its original."""
+"""Modes of copied files: a copy is never more readable than its original."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ORDINARY: Final = 0o644
-"""Of a file that evercrawl makes, before the umask."""
+"""Mode of a file that evercrawl makes, before the umask."""
 PRIVATE: Final = 0o600
 _GROUP: Final = stat.S_IRGRP | stat.S_IWGRP
 _OTHERS: Final = stat.S_IROTH | stat.S_IWOTH
@@ -33,7 +33,7 @@ def private(name: str) -> int:
 def mode_of(directory: Path, path: Path) -> int:
     """Return the mode for a copy of a file in a directory; `PRIVATE` if the file is gone.
 
-    Who cannot enter the directory, or a folder in it, cannot read the file. A group other than this process's own,
+    Users who cannot enter the directory, or a folder in it, cannot read the file. A group other than the process's own,
     which a copy would have, gives no right.
     """
     mode = _RIGHTS
@@ -62,9 +62,9 @@ def _in_folder(mode: int) -> int:
 
 
 def narrow(path: Path, mode: int) -> None:
-    """Take rights away from a file that `mode` does not give; skip a missing file.
+    """Remove rights of a file that `mode` does not give; skip a missing file.
 
-    Some file systems, as of memory sticks, have no modes: whoever mounts them decides who reads them.
+    Some file systems, such as those of memory sticks, have no modes: whoever mounts them decides who can read them.
     """
     with contextlib.suppress(OSError):
         there = stat.S_IMODE(path.stat().st_mode)

@@ -1,11 +1,11 @@
 """A state of all partitions in which their journals fit together, found from the journals alone.
 
-A letter is an event at its sender, then one at its receiver, then, once that has acknowledged it, another one at its
-sender. Copies of journals that were made at different times may have a later event of these and not the earlier one.
-Whoever went on from them would lose cash, or have it twice. Of all ends of the journals, each at the end of a frame,
-at which no later event is without the earlier one, there is one that is not before any other in any journal: two ends
-that are each consistent are so if the later end is taken in each journal. It is found by cutting off what is not
-consistent until nothing is cut off.
+A letter is an event at its sender, then one at its receiver, and, after the acknowledgement, another one at its
+sender. Copies of journals made at different times may have the later of two such events without the earlier one. A
+crawl that continued from them would lose cash, or have it twice. Of all ends of the journals, each at the end of a
+frame, at which no later event is without the earlier one, there is one that is not before any other in any journal:
+if two ends are consistent, so is the one with the later end in each journal. It is found by cutting off what is not
+consistent, until nothing more is cut off.
 
 What is on the disks at one instant is consistent: a letter leaves once it is on its sender's disk, and an
 acknowledgement once it is on the receiver's. So if each copy was finished after some instant, nothing is cut off that
