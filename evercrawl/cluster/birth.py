@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
 
 import msgspec
 
@@ -23,6 +26,9 @@ if TYPE_CHECKING:
 
 FILE: Final = PARTED
 FORMAT: Final = 1
+P = ParamSpec("P")
+T = TypeVar("T")
+_CHANGING: Final = threading.RLock()
 ROOT: Final = "EVERCRAWL_PARTS_DIR"
 """Environment variable of a machine: the folder for its partitions; by default the path of the crawl's directory."""
 
@@ -211,6 +217,18 @@ def write_birth(directory: Path, birth: ClusterBirth) -> None:
         disk.close()
 
 
+def alone(change: Callable[P, T]) -> Callable[P, T]:
+    """Let one thread at a time read and rewrite a description, so that no change is lost: moves do it in a thread."""
+
+    @wraps(change)
+    def changed(*args: P.args, **named: P.kwargs) -> T:
+        with _CHANGING:
+            return change(*args, **named)
+
+    return changed
+
+
+@alone
 def next_life(directory: Path) -> int:
     """Return a number for a process that starts now; the number is durable before it is used."""
     birth = read_birth(directory)
@@ -218,6 +236,7 @@ def next_life(directory: Path) -> int:
     return birth.lives + 1
 
 
+@alone
 def note_copy(directory: Path, number: int, copy: WholeCopy | None) -> None:
     """Record which second copy of a partition is complete, before any event counts that the copy lacks."""
     birth = read_birth(directory)
@@ -228,6 +247,7 @@ def note_copy(directory: Path, number: int, copy: WholeCopy | None) -> None:
         write_birth(directory, msgspec.structs.replace(birth, copies=copies))
 
 
+@alone
 def note_begun(directory: Path, number: int) -> None:
     """Record that a partition has been crawled."""
     birth = read_birth(directory)
@@ -235,6 +255,7 @@ def note_begun(directory: Path, number: int) -> None:
         write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
 
 
+@alone
 def note_goal(directory: Path, number: int, goal: str) -> None:
     """Record where a copy of a partition begins, before anything is written there."""
     birth = read_birth(directory)
@@ -243,6 +264,7 @@ def note_goal(directory: Path, number: int, goal: str) -> None:
         write_birth(directory, msgspec.structs.replace(birth, goals=goals))
 
 
+@alone
 def drop_goal(directory: Path, number: int, goal: str) -> None:
     """Record that there is no such copy any more."""
     birth = read_birth(directory)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import msgspec
 
 from evercrawl.cluster.belonging import is_part
-from evercrawl.cluster.birth import note_goal, part_directories, part_directory, read_birth, write_birth
+from evercrawl.cluster.birth import alone, note_goal, part_directories, part_directory, read_birth, write_birth
 from evercrawl.cluster.shares import written
 from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
@@ -251,6 +251,7 @@ def _mirror(files: PartFiles, goal: Path, see: Callable[[], None]) -> int:
     return copied
 
 
+@alone
 def _settle(directory: Path, number: int, goal: Path) -> str:
     """Record that a partition is in its new directory; return a warning, or ""."""
     birth, old = read_birth(directory), part_directories(directory)[number]
@@ -263,6 +264,7 @@ def _settle(directory: Path, number: int, goal: Path) -> str:
     return mark_left(directory)
 
 
+@alone
 def mark_left(directory: Path) -> str:
     """Mark the directories from which partitions were moved, if they are not marked; return a warning, or "".
 

@@ -10,7 +10,7 @@ from collections.abc import Coroutine, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from evercrawl.errors import StoreError
+from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
 from evercrawl.serve.problems import RequestError
 from evercrawl.serve.tickets import LASTS_S, AnswerTicket, HitTicket
@@ -189,7 +189,7 @@ class UsageRecorder:
             self._seen.popitem(last=False)
 
     def _add(self, questions: list[Question]) -> None:
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(OSError, EvercrawlError):  # otherwise it goes on growing
             if self._path.stat().st_size > MOST_BYTES:
                 self._writer.shorten(MOST_BYTES)
         self._writer.add(questions, once=False)

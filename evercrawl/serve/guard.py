@@ -172,7 +172,7 @@ class RequestGuard:
         proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
         knows, local = self._knows(headers), _is_loopback(client) and not proxied
         free = local or (self._public == "search" and _searches(path)) or knows
-        network = None if knows or local else network_of(client, headers.get("x-forwarded-for", ""))
+        network = None if knows or local else network_of(client, ",".join(headers.getlist("x-forwarded-for")))
         scope.setdefault("state", {}).update(may_read=free, knows=knows, network=network)
         if method not in _SAFE and not (path == ASKED and free):
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)

@@ -122,7 +122,7 @@ class SlowParsers(Inline):
             done.append(self._line.popleft())
         return done
 
-    async def settle(self) -> None:
+    async def settle(self, *, patient: bool = False) -> None:
         """Return once everything is parsed."""
         while any(fetched.unread for fetched in self._line):  # noqa: ASYNC110 - as `Workers` does
             await asyncio.sleep(0.01)

@@ -15,7 +15,15 @@ import pytest
 from evercrawl.cli.main import main
 from evercrawl.cli.steering import moving as steered
 from evercrawl.cluster import coordinator, moving, transfer
-from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import (
+    ClusterBirth,
+    drop_goal,
+    next_life,
+    note_goal,
+    part_directories,
+    read_birth,
+    write_birth,
+)  # fmt: skip
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.moving import move_part, read_move
 from evercrawl.cluster.questions import owner
@@ -424,3 +432,17 @@ def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide,
     assert "cannot be saved: the disk is full" in said[0]
     assert f"is in {tmp_path / 'new'}" in said[1]
     assert not (wide / moving.FILE).exists()
+
+
+def test_what_threads_change_in_one_description_is_never_lost(wide):
+    def goals() -> None:
+        for number in range(20):
+            note_goal(wide, 0, f"{number}")
+            drop_goal(wide, 0, f"{number}")
+
+    thread = threading.Thread(target=goals)
+    thread.start()
+    lives = [next_life(wide) for _ in range(40)]
+    thread.join()
+    assert lives == list(range(1, 41))
+    assert read_birth(wide).goals == {}

@@ -360,6 +360,22 @@ def test_what_hangs_holds_up_no_other_and_no_end(ready, monkeypatch):
     asyncio.run(crawl())
 
 
+def test_whoever_is_patient_gets_an_error_for_what_hangs(ready, monkeypatch):
+    monkeypatch.setattr(module, "ENDING_S", 0.1)
+    monkeypatch.setattr(crew, "LATE_S", 0.2)
+
+    async def crawl() -> None:
+        workers, there = await ready(hang_s=1.0)
+        for number in range(1, 4):
+            workers.submit(hanging(number) if number == 2 else reading(number))
+        await workers.settle(patient=True)
+        there += workers.done()
+        assert {one.slot: bool(one.exchange.error) for one in there} == {1: False, 2: True, 3: False}
+        workers.close()
+
+    asyncio.run(crawl())
+
+
 def test_after_two_bodies_that_hang_those_of_a_site_get_little_time(ready):
     async def crawl() -> None:
         workers, there = await ready(hang_s=0.8)

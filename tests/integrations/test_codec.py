@@ -3,18 +3,22 @@
 import dataclasses
 import datetime as dt
 import pickle
+import sys
 from collections import OrderedDict, defaultdict, deque
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PurePath
 from uuid import UUID
 
 import attrs
 import msgspec
+import numpy as np
 import pytest
 import scrapy
 
 from evercrawl.config import settings
 from evercrawl.integrations.scrapy.codec import UnstorableError, decoded, encoded
+from evercrawl.integrations.scrapy.stored_values import owned
 
 URL = "https://a.example/x"
 
@@ -100,6 +104,14 @@ VALUES = [
     Tag("x"),
     [Tag("y"), {"k": Quote(text=["z"])}],
 ]
+
+
+def test_a_table_in_a_module_hides_none_of_the_classes_that_it_imports(monkeypatch):
+    module = sys.modules[Mine.__module__]
+    monkeypatch.setattr(module, "TABLE", np.zeros(3), raising=False)
+    monkeypatch.setattr(module, "Imported", PurePath, raising=False)
+    assert owned(PurePath, Mine())
+    assert not owned(dict, Mine())
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)

@@ -23,6 +23,10 @@ def recorded(directory):
 
 def opened(client, **headers: str):
     """Search anew and open the first hit; return the status."""
+    return opened_by(client, list(headers.items()))
+
+
+def opened_by(client, headers):
     hit = client.get("/api/v1/search?q=all about", headers=headers).json()["hits"][0]
     return client.post("/api/v1/clicks", json={"ticket": hit["ticket"]}, headers=headers).status_code
 
@@ -45,6 +49,8 @@ def test_a_network_opens_a_page_once_a_day_however_often_it_searches(crawl):
         addresses.append("127.0.0.1")
         forwarded = [f"203.0.113.{i}" for i in range(3)] + ["198.51.100.1, 192.0.2.7", "192.0.2.9"]
         assert [opened(client, **{"x-forwarded-for": each}) for each in forwarded] == [202, 202, 202, 204, 202]
+        lines = [("x-forwarded-for", each) for each in ("198.18.0.1", "192.0.2.9")]
+        assert opened_by(client, lines) == 202, "the last line is the proxy's"
         assert [opened(client) for _ in range(3)] == [204] * 3, "on this machine"
     found = [question for question in recorded(directory) if question.clicked]
     assert [question.stranger for question in found] == [True, False, True, False, False, False]
@@ -111,6 +117,22 @@ def test_when_the_file_is_full_the_oldest_goes_first_what_strangers_reported(tmp
     writer.add([Question(1e9, "later")], once=False)
     assert recorded(tmp_path)[-1].query == "later"
     assert [file.name for file in tmp_path.iterdir()] == [USAGE_FILE]
+
+
+def test_what_is_reported_is_recorded_although_the_file_cannot_be_shortened(tmp_path, monkeypatch):
+    UsageWriter(tmp_path).add([Question(float(i), "tea") for i in range(100)], once=False)
+    (tmp_path / f"{USAGE_FILE}.new").mkdir()
+    monkeypatch.setattr(clicks, "MOST_BYTES", 100)
+
+    async def told() -> None:
+        recorder = UsageRecorder(tmp_path)
+        recorder.begin()
+        await recorder.clicked(HitTicket("x", time.time(), "tea", 0, "http://a.example/"))
+        await recorder.end()
+        assert recorder.failed == 0
+
+    asyncio.run(told())
+    assert recorded(tmp_path)[-1].id == "x"
 
 
 def test_a_file_that_cannot_be_shortened_stays_as_it_is(tmp_path, monkeypatch):

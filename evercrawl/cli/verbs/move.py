@@ -31,7 +31,7 @@ _SHARES: Final = (
     "Partitions move between machines, one after the other, until each machine has as many as its processors allow "
     "for; the crawl must run, with --cluster. The command returns once the crawl has the order; `evercrawl status` "
     "shows the moves. A machine that joins gets its share without this command, unless the setting `rebalance` is "
-    "false. Example: `evercrawl rebalance --dir wide`."
+    "false. Examples: `evercrawl rebalance --dir wide`, `evercrawl rebalance --dir wide --json`."
 )
 
 

@@ -251,7 +251,7 @@ class Importer:
 
     async def _drain(self) -> None:
         """Learn from all captures under way."""
-        await self._parts.parsers.settle()
+        await self._parts.parsers.settle(patient=True)  # a dropped one would stay under way
         while self._underway or self._readings:
             await self._learn_some()
 

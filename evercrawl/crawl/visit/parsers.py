@@ -38,8 +38,8 @@ class Parsers(Protocol):
         """Return the answers whose bodies are parsed, each once."""
         ...
 
-    async def settle(self) -> None:
-        """Wait until every body is parsed."""
+    async def settle(self, *, patient: bool = False) -> None:
+        """Wait until every body is parsed; unless `patient`, those that take long may be dropped, as in a crash."""
         ...
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class Inline:
         done, self._done = self._done, []
         return done
 
-    async def settle(self) -> None:
+    async def settle(self, *, patient: bool = False) -> None:
         """Return at once: every body is parsed."""
 
     def close(self) -> None:

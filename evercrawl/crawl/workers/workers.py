@@ -128,13 +128,13 @@ class Workers:
             self._apart = [fetched for fetched in self._apart if fetched.unread]
         return done
 
-    async def settle(self) -> None:
-        """Wait until every body is parsed; those that take long are dropped after some seconds, as in a crash."""
+    async def settle(self, *, patient: bool = False) -> None:
+        """Wait until every body is parsed; unless `patient`, those that take long are dropped after some seconds."""
         self._look()
         until = time.monotonic() + ENDING_S
         while self._unread:
             late = sum(fetched.unread for fetched in self._apart)
-            if late == self._unread and time.monotonic() > until:
+            if not patient and late == self._unread and time.monotonic() > until:
                 self._crew.close()
                 self._apart = [fetched for fetched in self._apart if not fetched.unread]
                 self._unread = 0

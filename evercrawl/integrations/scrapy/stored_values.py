@@ -40,7 +40,8 @@ def owned(kind: type[Any], spider: object) -> bool:
             break
         package = each.__module__.partition(".")[0]
         module = sys.modules.get(each.__module__)
-        if kind.__module__.partition(".")[0] == package or kind in vars(module or ModuleType("")).values():
+        named = vars(module or ModuleType("")).values()
+        if kind.__module__.partition(".")[0] == package or any(one is kind for one in named):  # `==` may be theirs
             return True
     return False
 

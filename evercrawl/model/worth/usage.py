@@ -219,8 +219,9 @@ def _alone(path: Path) -> Generator[int]:
     try:
         fcntl.flock(file, fcntl.LOCK_EX)
         while not _is_at(file, path):  # meanwhile, it was shortened
+            other = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             os.close(file)
-            file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            file = other
             fcntl.flock(file, fcntl.LOCK_EX)
         see_staying(path.parent)
         yield file

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from evercrawl.cluster import transfer, unfinished
-from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import ClusterBirth, note_goal, part_directories, read_birth, write_birth
 from evercrawl.cluster.hauling.node_moves import NodeMoves
 from evercrawl.cluster.moving import PartMove, PartMoves, move_part
 from evercrawl.cluster.unfinished import remove_goal
@@ -59,6 +59,18 @@ def test_an_incomplete_copy_on_a_machine_is_removed_after_a_while_also_by_anothe
     assert not partial.exists()
     assert visits(tmp_path / "a" / "part-0") == holds.made
     assert f"the incomplete copy of partition 0 on the disk {disks['c']} was removed" in said
+
+
+def test_an_incomplete_copy_is_kept_for_a_while(wide, monkeypatch):
+    directory, _ = wide
+    monkeypatch.setattr(unfinished, "KEPT_S", 600.0)
+    note_goal(directory, 0, "there")
+    now = [0.0]
+    copies = unfinished.UnfinishedGoals(directory, lambda: now[0])
+    found = []
+    for now[0] in (0.0, 599.0, 600.0):
+        found.append(copies.due())
+    assert found == [None, None, (0, "there")]
 
 
 def test_a_move_that_is_given_again_goes_on_with_the_copy_and_one_to_elsewhere_removes_it(wide, tmp_path, monkeypatch):
