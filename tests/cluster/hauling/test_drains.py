@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from evercrawl.cluster.plan import PartPlan
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.partition import Partition
 from tests.cluster.hauling.moved_partitions import Crawling, ids, moves_of, order, over, settled, visit
 
 
@@ -225,5 +227,9 @@ def test_a_crawl_on_one_machine_has_none_to_drain(tmp_path, capsys):
     assert main(["drain", "a", "--dir", str(tmp_path)]) != 0
     assert "all partitions of this crawl are on this machine" in capsys.readouterr().err
     (tmp_path / "cluster.json").unlink()
+    for verb in (["move", "0", "a"], ["drain", "a"], ["rebalance"], ["backup", "a"]):
+        assert main([*verb, "--dir", str(tmp_path)]) != 0
+        assert "there is no crawl" in capsys.readouterr().err
+    Partition(tmp_path, os.urandom, now=1e9).close()
     assert main(["drain", "a", "--dir", str(tmp_path)]) != 0
-    assert "has no partitions" in capsys.readouterr().err
+    assert "only a crawl on a cluster has machines" in capsys.readouterr().err
