@@ -190,7 +190,7 @@ def _fitted(target: Path, numbers: list[int], parts: int) -> tuple[int, int]:
         events, left_out = events + end.sequence, left_out + account.end.sequence - end.sequence
         if end != account.end:
             with contextlib.closing(RealDisk(part_directory(target, number))) as disk:
-                for kind in (SNAPSHOT, LESSONS):
-                    forget_later(disk, kind, end.sequence)
+                forget_later(disk, SNAPSHOT, end.sequence - 1)  # one at the very end says that no record is after it
+                forget_later(disk, LESSONS, end.sequence)
                 cut_journal(disk, end)
     return events, left_out
