@@ -50,7 +50,7 @@ def fine(directory: Path, capsys) -> list[dict]:
 def kept(tmp_path_factory):
     """A crawl in two partitions that is over, and as it was when it had been stopped after a few pages."""
     folder = tmp_path_factory.mktemp("kept")
-    served = ServedNames(folder, sites=8, pages=12, addresses=3)
+    served = ServedNames(folder, sites=24, pages=4, addresses=3)
     try:
         for more in (["--partitions", "2", "--pages", "30"], ["--until-idle"]):
             crawl = served.start("--quiet", *more, seed="--pages" in more)
