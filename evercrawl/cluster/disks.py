@@ -16,6 +16,7 @@ from evercrawl.cluster.birth import ROOT, part_directories, part_directory, read
 from evercrawl.errors import StoreError
 
 _FILE: Final = "disk-id"
+_LEAST_CPUS: Final = 0.01
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,16 @@ class PartDisk:
     def copy(self, number: int) -> Path:
         """Return the folder for the second copy of a partition of another machine."""
         return part_directory(self.root / "copies", number)
+
+
+def load(partitions: int, cpus: float) -> float:
+    """Return the number of partitions for each processor of a machine; one may have been started without any."""
+    return partitions / max(cpus, _LEAST_CPUS)
+
+
+def hashed_rank(disk: str, number: int) -> bytes:
+    """Return the rank of a disk for a partition by rendezvous hashing: the lowest comes first."""
+    return hashlib.sha256(f"{disk} {number}".encode()).digest()
 
 
 def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
@@ -124,7 +135,7 @@ def shared_out(parts: int, disks: Mapping[str, float]) -> list[str]:
         room[disk] += 1
     found = list[str]()
     for number in range(parts):
-        ranked = sorted(disks, key=lambda disk: hashlib.sha256(f"{disk} {number}".encode()).digest())
+        ranked = sorted(disks, key=lambda disk: hashed_rank(disk, number))
         found.append(next(disk for disk in ranked if count[disk] < room[disk]))
         count[found[-1]] += 1
     return found

@@ -78,7 +78,7 @@ class PartMove(msgspec.Struct, frozen=True):
     id, number, goal
         Id of the order, number of the partition, and its new place: a directory, or a machine of a cluster. The
         number is `DRAIN` or `LIFT` if that machine must be emptied, or no longer; `BALANCE` if all machines must get
-        their share, and then the goal of the result is the number of partitions that have to move for that.
+        their share.
     error
         Why it was not moved; "" if it was, or is still to be moved.
     done
@@ -87,6 +87,8 @@ class PartMove(msgspec.Struct, frozen=True):
         Number of bytes written, and for how long the partition was paused.
     source
         The disk from which a partition of a cluster moves.
+    steps
+        Of an order that all machines get their share: how many partitions have to move for that.
     """
 
     id: str
@@ -97,6 +99,7 @@ class PartMove(msgspec.Struct, frozen=True):
     copied_bytes: int = 0
     pause_s: float = 0.0
     source: str = ""
+    steps: int = 0
 
 
 class PartTransfer(Protocol):
@@ -307,8 +310,8 @@ def _again(move: PartMove) -> str:
 def _outcome(moved: PartMove) -> str:
     """Return a sentence about the result of an order."""
     if moved.number == BALANCE:
-        what = "1 partition moves" if moved.goal == "1" else f"{moved.goal} partitions move"
-        if moved.goal == "0":
+        what = "1 partition moves" if moved.steps == 1 else f"{moved.steps} partitions move"
+        if not moved.steps:
             return moved.error or "each machine has its share of the partitions; nothing moves"
         return moved.error or f"{what}, one after the other, so that each machine has its share"
     if moved.number < 0:

@@ -26,8 +26,8 @@ from evercrawl.store.disk.leaving import MOVE, close_to_people
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.modes import mode_of, narrow
 from evercrawl.store.disk.moved import MOVED, moved_to
-from evercrawl.store.order_place import UNKNOWN, given_since, vouch
 from evercrawl.store.orders import FILE as ORDERS
+from evercrawl.store.orders_place import UNKNOWN, given_since, vouch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -138,7 +138,7 @@ class PartFiles(CrawlFiles, Protocol):
         ...
 
     def given_since(self) -> int:
-        """Return the offset from which on orders were given there; see `evercrawl.store.order_place`."""
+        """Return the offset from which on orders were given there; see `evercrawl.store.orders_place`."""
         ...
 
     def piece(self, path: str, at: int, size: int) -> bytes:

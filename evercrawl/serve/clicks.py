@@ -13,8 +13,8 @@ from typing import Any, Final
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
 from evercrawl.serve.problems import RequestError
+from evercrawl.serve.strangers import StrangerShares
 from evercrawl.serve.tickets import LASTS_S, AnswerTicket, HitTicket
-from evercrawl.serve.visitors import VisitorShares
 
 EVERY_S: Final = 0.02
 """Between two writes: what comes meanwhile is synced at once."""
@@ -47,7 +47,7 @@ class UsageRecorder:
         self._task: asyncio.Task[None] | None = None
         self._recalled: asyncio.Task[None] | None = None
         self._beside: set[asyncio.Task[None]] = set()
-        self._shares = VisitorShares()
+        self._shares = StrangerShares()
         self.recorded = self.failed = 0
 
     def begin(self) -> None:
@@ -72,7 +72,7 @@ class UsageRecorder:
         answer
             The results.
         network
-            The network of a client without the token, see `VisitorShares`; None for others.
+            The network of a client without the token, see `StrangerShares`; None for others.
 
         Raises
         ------

@@ -20,7 +20,7 @@ from evercrawl.config.secrets import write_private
 from evercrawl.decoding import whole_of
 from evercrawl.errors import ConfigError
 from evercrawl.serve.problems import problem
-from evercrawl.serve.visitors import network_of
+from evercrawl.serve.strangers import network_of
 from evercrawl.small_file import read_small
 from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import read_piece

@@ -39,7 +39,7 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
-from evercrawl.store.order_place import PLACE_FILE, SECRET_FILE
+from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE
 from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.repair.kept import patch
 from evercrawl.store.snapshots.head import KIND

@@ -25,7 +25,7 @@ from evercrawl.store.disk.leaving import see_staying
 from evercrawl.store.disk.owner import hand_over, trusted, user_name
 from evercrawl.store.disk.plain import read_piece
 from evercrawl.store.disk.trouble import in_words
-from evercrawl.store.order_place import given_since, vouch
+from evercrawl.store.orders_place import given_since, vouch
 
 FILE: Final = "orders.jsonl"
 FORGET: Final = "forget"

@@ -22,9 +22,9 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.modes import mode_of
 from evercrawl.store.keeper.messages import CopyOwner, FileWrite, KeeperAsk, KeeperStep
-from evercrawl.store.order_place import UNKNOWN, given_since
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import CrawlOrder, append, named
+from evercrawl.store.orders_place import UNKNOWN, given_since
 from evercrawl.store.repair.kept import keep_bytes, patch
 
 OTHERS = 0o077

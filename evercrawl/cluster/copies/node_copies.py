@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import msgspec
 
 from evercrawl.cluster.birth import FILE, WholeCopy, note_begun, note_copy, read_birth, write_birth
 from evercrawl.cluster.copies.keeper_process import KeeperProcess
+from evercrawl.cluster.disks import hashed_rank
 from evercrawl.cluster.patience import Listening
 from evercrawl.cluster.wire import CopyCheckAsked
 from evercrawl.config import FILE_NAME
@@ -211,7 +211,7 @@ class NodeCopies:
         copies, has = Counter(self._keepers.values()), (self._birth.places[number], self._keepers.get(number))
         return sorted(
             (disk for disk in self._launcher.disks() if disk not in has and disk not in self._birth.drained),
-            key=lambda disk: (copies[disk], hashlib.sha256(f"{disk} {number}".encode()).digest()),
+            key=lambda disk: (copies[disk], hashed_rank(disk, number)),
         )
 
     def _fails(self, number: int, settings: Config) -> bool:

@@ -6,7 +6,7 @@ import contextlib
 import time
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.cluster.hauling.old_directory import old_name
+from evercrawl.cluster.old_directory import old_name
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.cluster.birth import read_birth, write_birth
+from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.moving import PartMove
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ STEADY_S: Final = 300.0
 """A machine gets partitions by itself once it has been reachable for this time."""
 TRIES: Final = 3
 """After this number of failed moves to a machine, a run tries no more."""
-_LEAST_CPUS: Final = 0.01
 
 
 def next_step(places: Sequence[str], cpus: Mapping[str, float], goals: Collection[str]) -> tuple[str, str] | None:
@@ -52,14 +51,16 @@ def next_step(places: Sequence[str], cpus: Mapping[str, float], goals: Collectio
     """
     has = Counter(places)
 
-    def load(disk: str, more: int) -> float:
-        return (has[disk] + more) / max(cpus[disk], _LEAST_CPUS)
+    def loaded(disk: str, more: int) -> float:
+        return load(has[disk] + more, cpus[disk])
 
-    goal = min((disk for disk in sorted(goals) if disk in cpus), key=lambda disk: load(disk, 1), default=None)
+    goal = min((disk for disk in sorted(goals) if disk in cpus), key=lambda disk: loaded(disk, 1), default=None)
     source = max(
-        (disk for disk in sorted(cpus) if has[disk] and disk != goal), key=lambda disk: load(disk, -1), default=None
+        (disk for disk in sorted(cpus) if has[disk] and disk != goal),
+        key=lambda disk: loaded(disk, -1),
+        default=None,
     )
-    if goal is None or source is None or load(source, -1) < load(goal, 1):
+    if goal is None or source is None or loaded(source, -1) < loaded(goal, 1):
         return None
     return source, goal
 
@@ -155,10 +156,7 @@ class Balancing:
         there = [number for number, place in enumerate(self._birth.places) if place == source == birth.places[number]]
         return min(
             (number for number in there if holds.well(number)),
-            key=lambda number: (
-                birth.keepers.get(number) == goal,
-                hashlib.sha256(f"{goal} {number}".encode()).digest(),
-            ),
+            key=lambda number: (birth.keepers.get(number) == goal, hashed_rank(goal, number)),
             default=None,
         )
 

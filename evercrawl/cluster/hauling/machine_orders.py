@@ -70,10 +70,7 @@ def move_to(directory: Path, number: int, machine: str, tell: Callable[[str], No
     StoreError
         The partition was not moved; the message says why.
     """
-    _see_running(directory)
-    if number >= (parts := read_birth(directory).parts):
-        raise ConfigError(f"there is no partition {number}; the last is {parts - 1}")
-    return ordered(directory, PartMove(secrets.token_hex(8), number, machine), tell)
+    return _ordered(directory, number, machine, tell)
 
 
 def drain(directory: Path, machine: str, *, lift: bool = False) -> str:
@@ -86,8 +83,7 @@ def drain(directory: Path, machine: str, *, lift: bool = False) -> str:
     StoreError
         The order failed; the message says why.
     """
-    _see_running(directory)
-    return ordered(directory, PartMove(secrets.token_hex(8), LIFT if lift else DRAIN, machine), lambda said: None).goal
+    return _ordered(directory, LIFT if lift else DRAIN, machine).goal
 
 
 def rebalance(directory: Path) -> int:
@@ -100,8 +96,7 @@ def rebalance(directory: Path) -> int:
     StoreError
         The order failed; the message says why.
     """
-    _see_running(directory)
-    return int(ordered(directory, PartMove(secrets.token_hex(8), BALANCE, ""), lambda said: None).goal)
+    return _ordered(directory, BALANCE, "").steps
 
 
 def emptied(directory: Path, disk: str, tell: Callable[[OnDisk], None]) -> OnDisk:
@@ -127,6 +122,14 @@ def emptied(directory: Path, disk: str, tell: Callable[[OnDisk], None]) -> OnDis
             )
         before = left
         time.sleep(LOOK_S)
+
+
+def _ordered(directory: Path, number: int, goal: str, tell: Callable[[str], None] = lambda said: None) -> PartMove:
+    """Give an order to the running crawl, and return its result."""
+    _see_running(directory)
+    if number >= (parts := read_birth(directory).parts):
+        raise ConfigError(f"there is no partition {number}; the last is {parts - 1}")
+    return ordered(directory, PartMove(secrets.token_hex(8), number, goal), tell)
 
 
 def _see_running(directory: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import hashlib
 import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.cluster.birth import drop_goal, next_life, note_goal, read_birth, write_birth
+from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
@@ -133,15 +133,15 @@ class NodeMoves:
             (disk for disk in disks if disk != self._birth.places[number] and disk not in self._birth.drained),
             key=lambda disk: (
                 disk == birth.keepers.get(number),
-                (has[disk] + 1) / max(disks[disk].cpus, 0.01),
-                hashlib.sha256(f"{disk} {number}".encode()).digest(),
+                load(has[disk] + 1, disks[disk].cpus),
+                hashed_rank(disk, number),
             ),
         )
 
     def placed(self, move: PartMove) -> PartMove:
         """Return an order with ids of disks; an order to empty a machine, or to use it again, is recorded."""
         if move.number == BALANCE:
-            return msgspec.structs.replace(move, goal=str(self._balancing.order()))
+            return msgspec.structs.replace(move, steps=self._balancing.order())
         disk = self._named(move.goal)
         if move.number in (DRAIN, LIFT):
             self._drain(disk, lift=move.number == LIFT)

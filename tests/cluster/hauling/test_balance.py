@@ -209,7 +209,7 @@ def test_the_command_line_has_partitions_moved_and_says_how_many(wide, monkeypat
 
     def ordered(directory: Path, move: PartMove, tell: object) -> PartMove:
         asked.append(move)
-        return msgspec.structs.replace(move, done=True, goal=str(count))
+        return msgspec.structs.replace(move, done=True, steps=count)
 
     monkeypatch.setattr(machine_orders, "ordered", ordered)
     with pytest.raises(ConfigError, match="only while the crawl runs"):

@@ -19,8 +19,8 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits, Progress
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store.backup import backup
-from evercrawl.store.order_place import PLACE_FILE, SECRET_FILE, UNKNOWN, given_since
 from evercrawl.store.orders import FILE, FORGET, CrawlOrder, OrderFile, along_in_words, append, came_along, named
+from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE, UNKNOWN, given_since
 
 CONFIG = Config(delay_s=0.0, allow_net=(NETWORK,), workers="0", index=False)
 SET = CrawlOrder("set", name='site."a.example".delay_s', values=("5s",))

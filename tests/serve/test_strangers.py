@@ -8,11 +8,11 @@ from starlette.testclient import TestClient
 
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
-from evercrawl.serve import clicks, visitors
+from evercrawl.serve import clicks, strangers
 from evercrawl.serve.app import app
 from evercrawl.serve.clicks import UsageRecorder
+from evercrawl.serve.strangers import StrangerShares
 from evercrawl.serve.tickets import AnswerTicket, HitTicket
-from evercrawl.serve.visitors import VisitorShares
 
 TOKEN = "t" * 40
 
@@ -58,25 +58,25 @@ def test_a_network_opens_a_page_once_a_day_however_often_it_searches(crawl):
 
 
 def test_a_network_has_a_share_of_the_day(monkeypatch):
-    monkeypatch.setattr(visitors, "OPENINGS", 3)
-    shares = VisitorShares()
+    monkeypatch.setattr(strangers, "OPENINGS", 3)
+    shares = StrangerShares()
     assert [shares.opens("n", f"u{i}", 0.0) for i in range(5)] == [True] * 3 + [False] * 2
     assert shares.opens("other", "u9", 0.0)
     shares.give_back("n", "u0", 0.0)
     assert [shares.opens("n", f"u{i}", 0.0) for i in (1, 0, 4)] == [False, True, False]
-    assert shares.opens("n", "u0", visitors.DAY_S)
+    assert shares.opens("n", "u0", strangers.DAY_S)
 
 
 def test_what_is_remembered_of_a_day_is_bounded(monkeypatch):
-    monkeypatch.setattr(visitors, "PAIRS", 3)
-    monkeypatch.setattr(visitors, "NETWORKS", 2)
-    shares = VisitorShares()
+    monkeypatch.setattr(strangers, "PAIRS", 3)
+    monkeypatch.setattr(strangers, "NETWORKS", 2)
+    shares = StrangerShares()
     assert [shares.opens(f"n{i}", "u", 0.0) for i in range(4)] == [True] * 3 + [False]
     assert [shares.sees(f"n{i}", 9, 0.0) for i in (0, 1, 2, 0)] == [True, True, False, True]
 
 
 def test_results_that_strangers_saw_are_recorded_up_to_so_many_bytes(tmp_path, monkeypatch):
-    monkeypatch.setattr(visitors, "BYTES", 100)
+    monkeypatch.setattr(strangers, "BYTES", 100)
 
     async def told() -> list[bool]:
         recorder = UsageRecorder(tmp_path)

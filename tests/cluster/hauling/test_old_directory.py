@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.cluster.birth import read_birth, write_birth
 from evercrawl.cluster.copies.restoring_part import settle_lost
-from evercrawl.cluster.hauling.old_directory import set_aside
+from evercrawl.cluster.old_directory import set_aside
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.config import Config
 from evercrawl.errors import StoreError

@@ -19,14 +19,14 @@ PAIRS: Final = 500_000
 _KEY_BYTES: Final = 8
 
 
-class VisitorShares:
+class StrangerShares:
     """Decides which reports of clients without the token are recorded.
 
     Of a client only digests are kept, in memory, with a key that is drawn anew each day.
 
     Examples
     --------
-    >>> shares = VisitorShares()
+    >>> shares = StrangerShares()
     >>> [shares.opens("192.0.2.0/24", "https://a.example/", at) for at in (0.0, 1.0, 90_000.0)]
     [True, False, True]
     >>> shares.sees("192.0.2.0/24", 500 << 10, 90_000.0), shares.sees("192.0.2.0/24", 500 << 10, 90_000.0)
