@@ -19,7 +19,8 @@ from evercrawl.cluster.copies.base import PartCopies
 from evercrawl.cluster.copies.folder_copies import FolderCopies
 from evercrawl.cluster.launching import Launcher, LocalLauncher, PartProcess
 from evercrawl.cluster.metrics import EVERY_S, write_figures
-from evercrawl.cluster.moving import PartMoves, PartTransfer
+from evercrawl.cluster.moving.interfaces import PartTransfer
+from evercrawl.cluster.moving.part_moves import PartMoves
 from evercrawl.cluster.part import LEAVE_S
 from evercrawl.cluster.patience import Listening, Patience
 from evercrawl.cluster.plan import PartPlan

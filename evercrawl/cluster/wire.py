@@ -192,7 +192,7 @@ class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
     Attributes
     ----------
     id, what
-        Id of the question; one of the methods of `evercrawl.cluster.transfer.PartFiles`.
+        Id of the question; one of the methods of `evercrawl.cluster.moving.transfer.PartFiles`.
     name, at, size
         Name of a file, offset and number of bytes, if the method takes them.
     """

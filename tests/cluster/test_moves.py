@@ -14,7 +14,7 @@ import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.cli.steering import moving as steered
-from evercrawl.cluster import coordinator, moving, transfer
+from evercrawl.cluster import coordinator
 from evercrawl.cluster.birth import (
     ClusterBirth,
     drop_goal,
@@ -25,7 +25,10 @@ from evercrawl.cluster.birth import (
     write_birth,
 )  # fmt: skip
 from evercrawl.cluster.coordinator import Coordinator
-from evercrawl.cluster.moving import move_part, read_move
+from evercrawl.cluster.moving import folder_transfer, order, transfer
+from evercrawl.cluster.moving.folder_transfer import move_part
+from evercrawl.cluster.moving.order import FILE, PartMove, read_move
+from evercrawl.cluster.moving.part_moves import PartMoves
 from evercrawl.cluster.questions import owner
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
@@ -236,7 +239,7 @@ def test_where_the_old_directory_cannot_be_marked_that_is_told(wide, tmp_path, m
 def test_who_waits_for_a_move_looks_where_the_partition_is(wide, tmp_path, left):
     goal = tmp_path / "new"
 
-    def looked(directory: Path) -> moving.PartMove | None:
+    def looked(directory: Path) -> PartMove | None:
         move = read_move(directory)
         if move is not None:
             write_birth(directory, msgspec.structs.replace(read_birth(directory), homes={1: move.goal}))
@@ -245,7 +248,7 @@ def test_who_waits_for_a_move_looks_where_the_partition_is(wide, tmp_path, left)
         return None if left == "nothing" else move
 
     with pytest.MonkeyPatch.context() as patched, Lock.take(wide, "evercrawl crawl", 1e9) as lock:
-        patched.setattr(moving, "read_move", looked)
+        patched.setattr(order, "read_move", looked)
         moved = move_part(wide, 1, goal, lambda said: None)
     assert moved.done
     assert not moved.error
@@ -265,13 +268,13 @@ def test_who_is_killed_before_the_old_directory_is_marked_has_it_marked_by_whoev
             move_part(wide, 1, new, said.append)
     assert part_directories(wide)[1] == new
     assert not (old / MOVED).exists()
-    moving.PartMoves(wide, Nobody(), said.append)
+    PartMoves(wide, Nobody(), said.append)
     with pytest.raises(ConfigError, match=f"was moved to {new}"):
         opened(old)
     assert read_birth(wide).left == {}
     opened(new).close()
     write_birth(wide, msgspec.structs.replace(read_birth(wide), left={str(old): 1, str(tmp_path / "removed"): 1}))
-    moving.PartMoves(wide, Nobody(), said.append)  # it says so already
+    PartMoves(wide, Nobody(), said.append)  # it says so already
     assert read_birth(wide).left == {str(tmp_path / "removed"): 1}
     assert said == []
 
@@ -281,7 +284,7 @@ def test_nothing_is_marked_that_is_of_another_crawl(wide, tmp_path):
     other.mkdir()
     Partition(other, os.urandom, now=1e9).close()
     write_birth(wide, msgspec.structs.replace(read_birth(wide), left={str(other): 1}))
-    moving.PartMoves(wide, Nobody(), print)
+    PartMoves(wide, Nobody(), print)
     opened(other).close()
 
 
@@ -289,10 +292,10 @@ def test_who_waits_for_a_move_does_not_wait_for_a_process_that_hangs(wide, tmp_p
     def silent(directory: Path) -> None:
         raise StoreError("the process that runs the crawl (7) has not answered for 7 s")
 
-    monkeypatch.setattr(moving, "part_states", silent)
-    monkeypatch.setattr(moving, "ASKED_S", 0.02)
-    monkeypatch.setattr(moving, "HUNG_S", 0.05)
-    monkeypatch.setattr(moving, "LOOK_S", 0.01)
+    monkeypatch.setattr(order, "part_states", silent)
+    monkeypatch.setattr(order, "ASKED_S", 0.02)
+    monkeypatch.setattr(order, "HUNG_S", 0.05)
+    monkeypatch.setattr(order, "LOOK_S", 0.01)
     with Lock.take(wide, "evercrawl crawl", 1e9), pytest.raises(StoreError, match=r"has not answered.*move it again"):
         move_part(wide, 1, tmp_path / "new", lambda said: None)
 
@@ -301,11 +304,11 @@ def test_an_error_that_nobody_foresaw_ends_the_move_and_another_can_be_made(wide
     said = list[str]()
 
     async def go() -> None:
-        moves = moving.PartMoves(wide, Nobody(), said.append)
+        moves = PartMoves(wide, Nobody(), said.append)
         for patch in (True, False):
             with pytest.MonkeyPatch.context() as patched:
                 if patch:
-                    patched.setattr(moving, "prepare", lambda *_: 1 / 0)
+                    patched.setattr(folder_transfer, "prepare", lambda *_: 1 / 0)
                 ask(wide, tmp_path / "new")
                 moves.turn()
                 async with asyncio.timeout(5):
@@ -359,7 +362,7 @@ def test_while_the_rest_is_copied_no_process_is_there_and_the_next_begins_in_the
     monkeypatch.setattr(coordinator, "END_S", 0.1)
     monkeypatch.setattr(coordinator, "LAST_WORDS_S", 0.05)
     monkeypatch.setattr(transfer, "copy_part", copied)
-    monkeypatch.setattr(moving, "copy_part", copied)
+    monkeypatch.setattr(folder_transfer, "copy_part", copied)
     monkeypatch.setattr(transfer, "write_birth", written)
     asyncio.run(run())
     assert order == ["began in part-1", "copied beside 1", "copied beside 0", "written", "began in new"]
@@ -379,7 +382,7 @@ class Nobody:
 
 
 def ask(wide: Path, goal: Path) -> None:
-    (wide / moving.FILE).write_bytes(msgspec.json.encode(moving.PartMove("a", 1, str(goal))))
+    (wide / FILE).write_bytes(msgspec.json.encode(PartMove("a", 1, str(goal))))
 
 
 def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, monkeypatch):
@@ -393,7 +396,7 @@ def test_who_stops_the_crawl_breaks_a_move_off_within_a_round(wide, tmp_path, mo
         return whole(files, where, goal, now, seen)
 
     async def go() -> None:
-        moves = moving.PartMoves(wide, Nobody(), said.append)
+        moves = PartMoves(wide, Nobody(), said.append)
         ask(wide, tmp_path / "new")
         moves.turn()
         await moves.close()
@@ -409,7 +412,7 @@ def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide,
     said, replace = list[str](), RealDisk.replace
 
     def full(disk: RealDisk, name: str, chunks: Iterable[bytes], *, private: bool = False) -> None:
-        if name == moving.FILE:
+        if name == FILE:
             raise NoRoomError("the disk is full")
         replace(disk, name, chunks, private=private)
 
@@ -421,7 +424,7 @@ def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide,
             if len(said) == 2:
                 over.set()
 
-        moves = moving.PartMoves(wide, Nobody(), tell)
+        moves = PartMoves(wide, Nobody(), tell)
         ask(wide, tmp_path / "new")
         moves.turn()
         await over.wait()
@@ -431,7 +434,7 @@ def test_no_room_for_what_became_of_a_move_ends_the_move_and_not_the_crawl(wide,
     asyncio.run(go())
     assert "cannot be saved: the disk is full" in said[0]
     assert f"is in {tmp_path / 'new'}" in said[1]
-    assert not (wide / moving.FILE).exists()
+    assert not (wide / FILE).exists()
 
 
 def test_what_threads_change_in_one_description_is_never_lost(wide):

@@ -14,7 +14,7 @@ from evercrawl.cli.main import main
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, part_directories, read_birth, write_birth
 from evercrawl.cluster.copies.folder_copies import FolderCopies
 from evercrawl.cluster.copies.folder_keeper import FolderKeeper
-from evercrawl.cluster.transfer import mark_left
+from evercrawl.cluster.moving.transfer import mark_left
 from evercrawl.config import Config
 from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.errors import ConfigError, StoreError

@@ -19,7 +19,7 @@ from evercrawl.ask.verify import beside
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 from evercrawl.cluster.birth import read_birth as cluster_birth
-from evercrawl.cluster.moving import read_move
+from evercrawl.cluster.moving.order import read_move
 from evercrawl.config import Config
 from evercrawl.crawl.repairing import settled
 from evercrawl.crawl.session import crawl as run_crawl

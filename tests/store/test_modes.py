@@ -15,7 +15,7 @@ from evercrawl.cluster.copies.folder_keeper import FolderKeeper
 from evercrawl.cluster.copies.restoring_part import restore_lost
 from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
-from evercrawl.cluster.transfer import bring_part, copy_part
+from evercrawl.cluster.moving.transfer import bring_part, copy_part
 from evercrawl.cluster.wire import FilesTold
 from evercrawl.store.backup import BACKUP_FILE, backup
 from evercrawl.store.disk.disk import RealDisk

@@ -76,7 +76,7 @@ def _crawl(args: argparse.Namespace) -> Path:
 def run_parted(args: argparse.Namespace, directory: Path) -> int:
     """Move the partition, and report the result."""
     from evercrawl.cluster.birth import part_directories, read_birth
-    from evercrawl.cluster.moving import move_part
+    from evercrawl.cluster.moving.folder_transfer import move_part
 
     number = cast("int", arguments.value(values.whole(0), args.part, "PARTITION"))
     if read_birth(directory).places:

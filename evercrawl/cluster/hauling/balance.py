@@ -10,7 +10,7 @@ import msgspec
 
 from evercrawl.cluster.birth import read_birth, write_birth
 from evercrawl.cluster.disks import hashed_rank, load
-from evercrawl.cluster.moving import PartMove
+from evercrawl.cluster.moving.order import PartMove
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.cluster.disks import PartDisk
-    from evercrawl.cluster.moving import PartHolder
+    from evercrawl.cluster.moving.interfaces import PartHolder
 
 STEADY_S: Final = 300.0
 """A machine gets partitions by itself once it has been reachable for this time."""

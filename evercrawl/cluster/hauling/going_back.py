@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.cluster.disks import PartDisk
-    from evercrawl.cluster.moving import PartHolder
+    from evercrawl.cluster.moving.interfaces import PartHolder
 
 
 class UntriedMoves:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.hauling.lending import Lending, taken
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
+from evercrawl.cluster.moving.transfer import LAGS, bring_part, lags, mark_begun, marker
+from evercrawl.cluster.moving.unfinished import remove_goal
 from evercrawl.cluster.old_directory import move_away, set_aside
-from evercrawl.cluster.transfer import LAGS, bring_part, lags, mark_begun, marker
-from evercrawl.cluster.unfinished import remove_goal
 from evercrawl.cluster.wire import (
     ALIVE_S,
     FilesAsked,

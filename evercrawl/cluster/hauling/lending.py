@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from evercrawl.cluster.birth import part_directory
-from evercrawl.cluster.transfer import FilesHere
+from evercrawl.cluster.moving.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
 from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying

@@ -7,7 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from evercrawl.cluster.birth import read_birth
-from evercrawl.cluster.moving import BALANCE, DRAIN, LIFT, PartMove, ordered
+from evercrawl.cluster.moving.order import BALANCE, DRAIN, LIFT, PartMove, ordered
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.lock import holder
 

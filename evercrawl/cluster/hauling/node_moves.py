@@ -15,9 +15,10 @@ from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
-from evercrawl.cluster.moving import BALANCE, DRAIN, LIFT, PartMove, UnplacedError
-from evercrawl.cluster.transfer import LAGS, LagsError
-from evercrawl.cluster.unfinished import UnfinishedGoals
+from evercrawl.cluster.moving.interfaces import UnplacedError
+from evercrawl.cluster.moving.order import BALANCE, DRAIN, LIFT, PartMove
+from evercrawl.cluster.moving.transfer import LAGS, LagsError
+from evercrawl.cluster.moving.unfinished import UnfinishedGoals
 from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame
 from evercrawl.errors import ConfigError, StoreError
 
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from evercrawl.cluster.birth import ClusterBirth
     from evercrawl.cluster.disks import PartDisk
     from evercrawl.cluster.launching import PartProcess
-    from evercrawl.cluster.moving import PartHolder
+    from evercrawl.cluster.moving.interfaces import PartHolder
 
     class HaulLauncher(Protocol):
         """Starts processes on machines, each of which has a disk."""
@@ -58,7 +59,7 @@ def _nothing() -> None:
 
 
 class NodeMoves:
-    """Moves partitions from one machine's disk to another's; see `evercrawl.cluster.moving.PartTransfer`.
+    """Moves partitions from one machine's disk to another's; see `evercrawl.cluster.moving.interfaces.PartTransfer`.
 
     A partition is where `cluster.json` says (`places`). That changes once its process has ended, its directory is
     locked on the old machine, and all of it is on the new disk. The old directory is set aside once the process on

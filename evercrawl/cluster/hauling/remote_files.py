@@ -24,7 +24,7 @@ TOLD_S: Final = 60.0
 
 
 class RemoteFiles:
-    """Sends questions from a thread, and waits for the answers; see `evercrawl.cluster.transfer.PartFiles`.
+    """Sends questions from a thread, and waits for the answers; see `evercrawl.cluster.moving.transfer.PartFiles`.
 
     Parameters
     ----------

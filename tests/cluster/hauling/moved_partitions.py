@@ -10,12 +10,12 @@ from typing import Any
 
 import msgspec
 
-from evercrawl.cluster import moving
 from evercrawl.cluster.birth import read_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import PartMove, PartMoves, read_move
+from evercrawl.cluster.moving.order import FILE, PartMove, read_move
+from evercrawl.cluster.moving.part_moves import PartMoves
 from evercrawl.config import Config
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits
@@ -134,7 +134,7 @@ async def coordinated(
 
 
 def order(directory: Path, number: int, goal: str) -> None:
-    (directory / moving.FILE).write_bytes(msgspec.json.encode(PartMove("a", number, goal)))
+    (directory / FILE).write_bytes(msgspec.json.encode(PartMove("a", number, goal)))
 
 
 async def over(moves: PartMoves, directory: Path) -> PartMove:

@@ -14,7 +14,7 @@ from evercrawl.cluster.birth import ClusterBirth, read_birth, write_birth
 from evercrawl.cluster.disks import PartDisk
 from evercrawl.cluster.hauling import balance, machine_orders
 from evercrawl.cluster.hauling.balance import STEADY_S, TRIES, Balancing, next_step, steps
-from evercrawl.cluster.moving import BALANCE, PartMove
+from evercrawl.cluster.moving.order import BALANCE, PartMove
 from evercrawl.errors import ConfigError
 from evercrawl.store.disk.lock import Lock
 from tests.cluster.hauling.moved_partitions import coordinated, ids

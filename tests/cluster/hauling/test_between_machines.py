@@ -13,8 +13,9 @@ from evercrawl.cluster.birth import read_birth
 from evercrawl.cluster.hauling import haul_main, lending, remote_files
 from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import DRAIN, PartMove, PartMoves
-from evercrawl.cluster.transfer import within
+from evercrawl.cluster.moving.order import DRAIN, PartMove
+from evercrawl.cluster.moving.part_moves import PartMoves
+from evercrawl.cluster.moving.transfer import within
 from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened

@@ -8,7 +8,7 @@ import pytest
 from evercrawl.ask.parts_line import VERB, VerbAnswer, VerbAsked, ask_part
 from evercrawl.cluster.birth import read_birth
 from evercrawl.cluster.hauling.haul_process import HaulProcess
-from evercrawl.cluster.moving import read_move
+from evercrawl.cluster.moving.order import read_move
 from evercrawl.cluster.wire import PartQuestion
 from evercrawl.config import Config
 from evercrawl.errors import StoreError

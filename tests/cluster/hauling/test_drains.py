@@ -10,13 +10,12 @@ import msgspec
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cluster import moving
 from evercrawl.cluster.birth import ClusterBirth, WholeCopy, read_birth, write_birth
 from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.hauling import machine_orders
 from evercrawl.cluster.hauling.machine_orders import OnDisk, drain, emptied, move_to, on_disk
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import DRAIN, LIFT, PartMove
+from evercrawl.cluster.moving.order import DRAIN, FILE, LIFT, PartMove
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, StoreError
@@ -169,7 +168,7 @@ def test_an_order_about_a_machine_needs_a_crawl_that_runs_on_machines(wide, tmp_
     write_birth(directory, msgspec.structs.replace(read_birth(directory), places=[]))
     with pytest.raises(ConfigError, match="evercrawl move PARTITION DIRECTORY"):
         drain(directory, "a")
-    assert not (directory / moving.FILE).exists()
+    assert not (directory / FILE).exists()
 
 
 def answered(monkeypatch: pytest.MonkeyPatch, asked: list[PartMove]) -> None:

@@ -11,7 +11,7 @@ from evercrawl.cluster.birth import ClusterBirth, read_birth, write_birth
 from evercrawl.cluster.copies.node_copies import NodeCopies
 from evercrawl.cluster.hauling import going_back
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import PartMove
+from evercrawl.cluster.moving.order import PartMove
 from evercrawl.cluster.wire import PartEnded
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.moved import LEAVING, MOVED

@@ -12,7 +12,7 @@ from evercrawl.cluster.birth import ClusterBirth, read_birth
 from evercrawl.cluster.hauling import node_moves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import PartMove
+from evercrawl.cluster.moving.order import PartMove
 from evercrawl.errors import StoreError
 from tests.cluster.hauling.moved_partitions import Crawling, ids, moves_of, order, over, settled, visits
 from tests.cluster.played import seen

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cluster import moving, transfer
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
-from evercrawl.cluster.moving import PAUSES, PartMove, PartMoves
-from evercrawl.cluster.transfer import LagsError, bring_part
+from evercrawl.cluster.moving import transfer
+from evercrawl.cluster.moving.order import FILE, PartMove
+from evercrawl.cluster.moving.part_moves import PAUSES, PartMoves
+from evercrawl.cluster.moving.transfer import LagsError, bring_part
 from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.parse.sites import site_rules
 from evercrawl.store import backup
@@ -170,7 +171,7 @@ def test_a_pause_on_one_machine_is_broken_off_and_made_up_for_too(here, tmp_path
 
     async def run() -> None:
         moves = PartMoves(here, Holding(), told.append)
-        (here / moving.FILE).write_text(f'{{"id": "a", "number": 1, "goal": "{tmp_path / "new"}"}}')
+        (here / FILE).write_text(f'{{"id": "a", "number": 1, "goal": "{tmp_path / "new"}"}}')
         assert (await over(moves, here)).error == ""
         await moves.close()
 

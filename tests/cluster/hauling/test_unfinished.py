@@ -7,11 +7,13 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from evercrawl.cluster import transfer, unfinished
 from evercrawl.cluster.birth import ClusterBirth, note_goal, part_directories, read_birth, write_birth
 from evercrawl.cluster.hauling.node_moves import NodeMoves
-from evercrawl.cluster.moving import PartMove, PartMoves, move_part
-from evercrawl.cluster.unfinished import remove_goal
+from evercrawl.cluster.moving import folder_transfer, transfer, unfinished
+from evercrawl.cluster.moving.folder_transfer import move_part
+from evercrawl.cluster.moving.order import PartMove
+from evercrawl.cluster.moving.part_moves import PartMoves
+from evercrawl.cluster.moving.unfinished import remove_goal
 from evercrawl.errors import StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.store.backup import MOVING
@@ -175,7 +177,7 @@ def here(tmp_path):
     Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(transfer, "finish", None)
-        patched.setattr("evercrawl.cluster.moving.finish", broken)
+        patched.setattr(folder_transfer, "finish", broken)
         with pytest.raises(StoreError, match="broken off"):
             move_part(directory, 1, tmp_path / "new", lambda said: None)
     assert read_birth(directory).goals == {1: [str(tmp_path / "new")]}

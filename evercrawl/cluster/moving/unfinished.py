@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from evercrawl.cluster.belonging import is_part
 from evercrawl.cluster.birth import drop_goal, part_directories, read_birth
-from evercrawl.cluster.transfer import marker
+from evercrawl.cluster.moving.transfer import marker
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import MOVING
 from evercrawl.store.disk.leaving import MOVE
