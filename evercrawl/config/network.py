@@ -35,7 +35,7 @@ def page_pattern() -> ValueKind:
     >>> page_pattern().read("Please log in"), page_pattern().metavar
     ('Please log in', 'REGEX')
     """
-    return ValueKind("REGEX", "a regular expression (Python syntax, as far as RE2 has it)", _page_pattern)
+    return ValueKind("REGEX", "a regular expression (Python syntax and meaning, as far as RE2 can match it)", _page_pattern)
 
 
 def patterns() -> ValueKind:
@@ -227,7 +227,7 @@ def _pages(raw: object) -> str:
 def _pattern(raw: object) -> str:
     try:
         re.compile(_text(raw))
-    except re.error as error:
+    except (re.error, RecursionError, OverflowError) as error:
         raise ValueError(f"{raw!r} does not compile: {error}") from error
     return _text(raw)
 

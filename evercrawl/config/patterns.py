@@ -10,12 +10,11 @@ Cox (2007). Regular Expression Matching Can Be Simple And Fast.
 
 from __future__ import annotations
 
+import contextlib
 import re
 from typing import TYPE_CHECKING, Final
 
-import re2
-
-from evercrawl.config.page_patterns import LACKS, READ_OTHERWISE
+from evercrawl.config.linear_time import LACKS, linear_search
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,15 +70,14 @@ class UrlPattern:
             raise re.error("it is nested too deeply, or repeats too often") from error
         self.pattern = pattern
         self._found: Callable[[str], object] = plain.search
-        few = not _REPEATS.search(pattern) and pattern.count("?") <= _MOST_OPTIONAL
-        fast = None if few or READ_OTHERWISE.search(pattern) else _fast(pattern)
-        self.linear = few or fast is not None
-        if fast is not None:
-            self._found = fast
+        self.linear = not _REPEATS.search(pattern) and pattern.count("?") <= _MOST_OPTIONAL
+        if not self.linear:
+            with contextlib.suppress(re.error):
+                self._found, self.linear = linear_search(pattern, urls=True), True
 
     def search(self, url: str) -> bool:
         """Return whether the expression is found in a URL."""
-        return self._found(url) is not None
+        return bool(self._found(url))
 
 
 def unbounded(config: Config) -> str:
@@ -98,14 +96,3 @@ def unbounded(config: Config) -> str:
     slow = [text for text in (*config.include, *config.exclude, *of_sites, *others) if not UrlPattern(text).linear]
     what = ", ".join(map(repr, dict.fromkeys(slow)))
     return f"{what} takes time without bound with URLs that are made for it: {_ADVICE}" if slow else ""
-
-
-def _fast(pattern: str) -> Callable[[str], object] | None:
-    """Return a search in linear time; None if RE2 does not support the expression."""
-    options = re2.Options()
-    options.log_errors, options.never_capture, options.encoding = False, True, re2.Options.Encoding.LATIN1
-    try:
-        search = re2.compile(pattern.encode("latin-1"), options).search
-    except (re2.error, UnicodeEncodeError):
-        return None
-    return lambda url: search(url.encode("latin-1", "replace"))
