@@ -120,7 +120,7 @@ max_depth = 2
 | `certificate_password` | none | password of that key, as `env:NAME` or `file:PATH` |
 | `login` | none | URL of a page with a login form; implies `cookies` |
 | `login_fields` | none | values for the fields of its form: `["user=me", "password=env:SITE_PASSWORD"]` |
-| `logged_out` | none | regular expression that matches pages shown to users who are not logged in; it means what it means in Python, and is [refused](SESSIONS.md#logins) if it cannot be matched in linear time |
+| `logged_out` | none | [regular expression](SESSIONS.md#logins) that matches pages shown to users not logged in |
 | `secrets_over_http` | `false` | send all of these over unencrypted connections too |
 
 A longer `Crawl-delay` in robots.txt overrides a section. Outside its hours nothing is requested from a site, not even

@@ -35,7 +35,7 @@ def page_pattern() -> ValueKind:
     >>> page_pattern().read("Please log in"), page_pattern().metavar
     ('Please log in', 'REGEX')
     """
-    return ValueKind("REGEX", "a regular expression (Python syntax and meaning, as far as RE2 can match it)", _page_pattern)
+    return ValueKind("REGEX", "a regular expression (as in Python, but matched by RE2)", _page_pattern)
 
 
 def patterns() -> ValueKind:
