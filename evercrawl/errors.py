@@ -4,6 +4,7 @@
   + ConfigError    a setting, flag or input is wrong; the user can correct it
   + StoreError     the store is damaged, or in use by another process
     - NoRoomError  the disk is full
+    - CeilingError a partition is as large as it can become
   + NoMemoryError  memory is exhausted
   + NotReadyError  the result is still being computed
   + NotHeldError   the crawl holds no content for a URL
@@ -46,6 +47,10 @@ class NoRoomError(StoreError):
     """The disk is full; a restart resumes the crawl without losing acknowledged pages."""
 
     exit_code = 4
+
+
+class CeilingError(StoreError):
+    """A partition is as large as it can become; acknowledged pages are safe, and questions are still answered."""
 
 
 class NoMemoryError(EvercrawlError):

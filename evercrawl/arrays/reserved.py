@@ -72,6 +72,19 @@ def reserve_together(
             size //= 2
 
 
+def too_many(what: str, most: int) -> str:
+    """Return a message for people whose crawl has reached a ceiling.
+
+    >>> too_many("hosts", 1 << 20)
+    "this partition has as many hosts as it can have (1,048,576): narrow the crawl's scope, or begin a crawl with more
+    partitions"
+    """
+    return (
+        f"this partition has as many {what} as it can have ({most:,}): narrow the crawl's scope, or begin a crawl with "
+        "more partitions"
+    )
+
+
 def _mapped(dtype: np.dtype[Any], capacity: int, large_pages: bool) -> NDArray[Any]:
     """Return `capacity` entries of private anonymous memory that does not count towards the commit limit."""
     flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | getattr(mmap, "MAP_NORESERVE", _NORESERVE)

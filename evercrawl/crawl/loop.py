@@ -20,7 +20,7 @@ from evercrawl.crawl.probes.probes import ProbeTag
 from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
 from evercrawl.crawl.timekeeping import fill, resume
 from evercrawl.crawl.visit.visiting import VisitTag
-from evercrawl.errors import ApplyError, NoMemoryError, NoRoomError
+from evercrawl.errors import ApplyError, CeilingError, NoMemoryError, NoRoomError
 from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
 from evercrawl.model.footprint import MemoryItem
@@ -158,6 +158,8 @@ class Crawl:
             The disk was full for longer than `disk_wait_s`.
         StoreError
             The disk failed in another way.
+        CeilingError
+            The partition is as large as it can become; acknowledged events are safe.
         ApplyError
             Memory no longer equals the fold of the journal: assemble the crawl again from the journal.
         NoMemoryError
@@ -189,7 +191,7 @@ class Crawl:
                     more = await self._dispatch(now)
                 await self._turn(0.0 if more else self._patience(now))
             await self._finish()
-        except ApplyError:
+        except (ApplyError, CeilingError):
             await self.obeying.close()
             await self._storing.abandon()
             raise

@@ -567,7 +567,13 @@ class Partition:
 
         The discoveries of the event must be admitted. It is acknowledged only by a later commit.
         `held` is the event that `links` points to, if it is at hand.
+
+        Raises
+        ------
+        CeilingError
+            There is no room for a further visited page; nothing was appended.
         """
+        self.state.see_room(event)
         pointer = self.journal.append(event)
         folding.fold(self.state, event, folding.Place(pointer, held=held))
         return pointer

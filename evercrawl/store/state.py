@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.blocks import ChangedBlocks
 from evercrawl.arrays.names import NumberedNames
-from evercrawl.arrays.reserved import reserve
+from evercrawl.arrays.reserved import reserve, too_many
+from evercrawl.errors import CeilingError
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.cash.cashbook import Cashbook
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.forgotten import Forgotten
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
 from evercrawl.store.render_gains import RenderGains
@@ -44,7 +46,11 @@ _PIECE: Final = 1 << 16  # URLs read at once
 VANISHED: Final = 2  # consecutive visits that find a page gone, after which search no longer finds it
 
 
-_HOSTS: Final = 1 << 28
+MOST_HOSTS: Final = (1 << 27) - 1
+"""Hosts of a partition at most; those that queue pages by host have room for as many."""
+NAMES_BYTES: Final = (1 << 32) - (1 << 26)
+"""Text of their names at most: offsets have 32 bits. A discovery adds less than what is left."""
+_HOSTS: Final = 1 << 27
 _NAMES_A_BLOCK: Final = 10  # a power of two
 _HOSTS_A_BLOCK: Final = 10
 _BIRTHS_A_BLOCK: Final = 10
@@ -140,8 +146,8 @@ class State:
         self.table = Table()
         self.scheme = scheme or Scheme()
         self.records = Records(width=self.scheme.width)
-        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), hasher)
-        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT), hasher, within=self.hosts)
+        self.hosts = NumberedNames(KeyMap(_HOSTS_A_SEGMENT, what="hosts"), hasher)
+        self.sites = NumberedNames(KeyMap(_HOSTS_A_SEGMENT, what="sites"), hasher, within=self.hosts)
         self.site_of: Slots = reserve(np.uint32, _HOSTS)
         self.changed_hosts = ChangedBlocks(_HOSTS, _HOSTS_A_BLOCK)
         self.new_hosts, self.new_sites = (ChangedBlocks(_HOSTS, _NAMES_A_BLOCK) for _ in range(2))
@@ -181,11 +187,21 @@ class State:
         return int(self.find([url])[0])
 
     def host_number(self, name: str, new: list[str]) -> int:
-        """Return the number of a host; a new one gets the next number and is added to `new`, to be admitted later."""
+        """Return the number of a host; a new one gets the next number and is added to `new`, to be admitted later.
+
+        Raises
+        ------
+        CeilingError
+            The host is new, and there is no room for another.
+        """
         number = self.hosts.find(name)
         if number is None:
             number = self._coming.get(name)
         if number is None:
+            if len(self.hosts) + len(self._coming) >= MOST_HOSTS:
+                raise CeilingError(too_many("hosts", MOST_HOSTS))
+            if self.hosts.text_bytes > NAMES_BYTES:
+                raise CeilingError(too_many("bytes of host names", NAMES_BYTES))
             number = self._coming[name] = len(self.hosts) + len(self._coming)
             new.append(name)
         return number
@@ -301,6 +317,17 @@ class State:
         if self.folded is None or index >= self.folded.records:
             return False
         return number < int(self.folded.sequences[index >> self.records.changed.bits])
+
+    def see_room(self, event: Event) -> None:
+        """Check that there is room for what folding an event adds, before the event is in the journal.
+
+        Raises
+        ------
+        CeilingError
+            It is the first visit of a page, and no further page can have a record.
+        """
+        if self.records.full and isinstance(event, Visit) and event.visits <= 1 and not self.lost:
+            raise CeilingError(too_many("visited pages", self.records.count))
 
     def new_record(self, slot: int) -> tuple[int, int]:
         """Return the index of a record for a page without one, and the page's depth."""

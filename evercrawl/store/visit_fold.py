@@ -63,6 +63,8 @@ def fold_record(state: State, event: Visit, pointer: int, number: int) -> None:
     if not same_content:
         record.size_bytes = min(event.size_bytes, 0xFFFFFFFF)
     record.slot, record.host, record.visited = event.slot, event.host, state.ticks(event.at)
+    if before == Outcome.OK and (outcome != Outcome.OK or event.digest != record.digest):
+        state.originals.forget(record.digest, event.slot)
     record.digest, record.simhash, record.words = event.digest, simhash, words
     if flags & HAS_LINKS:
         record.event, record.alias = pointer, event.alias

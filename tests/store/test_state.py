@@ -176,6 +176,14 @@ def test_the_original_of_a_content(folder):
     assert folder.replayed().original(77, 0) == 2
 
 
+def test_a_page_that_changes_often_has_one_content(folder):
+    for digest in range(1, 60):
+        folder.visit(0, digest=digest, flags=HAS_LINKS)
+    _, contents = folder.state.originals.reserved()
+    assert contents == 1
+    assert folder.state.originals.find(59) == 0
+
+
 @pytest.mark.parametrize("flags", [0, UNCHANGED | KEEP, UNCHANGED | HAS_LINKS])
 def test_what_brings_no_new_content_leaves_size_and_likeness(folder, flags):
     folder.visit(0, digest=5, size_bytes=1000, simhash=99)

@@ -68,9 +68,9 @@ class Budgets:
         self._state = state
         self._per_link = config.max_pages_per_link if config.scope == "any" else 0
         self.backlog = config.max_backlog_per_host
-        self._unread: Slots = reserve(np.uint32, 1 << 28)  # by host
-        self._own: Slots = reserve(np.uint32, 1 << 28)
-        self._pages: Slots = reserve(np.uint32, 1 << 26)  # by site
+        self._unread: Slots = reserve(np.uint32, 1 << 27)  # by host
+        self._own: Slots = reserve(np.uint32, 1 << 27)
+        self._pages: Slots = reserve(np.uint32, 1 << 27)  # by site
         self._linking = LinkingSites()
         self._seeded: set[int] = set()
         self.refused: Counter[str] = Counter()

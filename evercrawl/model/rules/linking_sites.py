@@ -48,9 +48,9 @@ class LinkingSites:
     (2, 1, 0, True, False)
     """
 
-    def __init__(self, capacity: int = 1 << 26) -> None:
+    def __init__(self, capacity: int = 1 << 27) -> None:
         self._bits: Keys = reserve(np.uint64, capacity)
-        self._registers = reserve(np.dtype((np.uint8, (REGISTERS,))), capacity // 64)
+        self._registers = reserve(np.dtype((np.uint8, (REGISTERS,))), max(capacity // 8, 1))
         self._row: dict[int, int] = {}  # sites with registers
 
     def nbytes(self, sites: int) -> int:

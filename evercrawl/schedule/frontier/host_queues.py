@@ -23,7 +23,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.arrays.reserved import reserve_together
+from evercrawl.arrays.reserved import reserve_together, too_many
+from evercrawl.errors import CeilingError
 from evercrawl.kernels import Library, pointer
 from evercrawl.schedule.frontier._layout import (
     ADDED,
@@ -105,9 +106,16 @@ class HostQueues:
         self._memory = self._addresses.ctypes.data  # an integer address, which is faster to pass than a pointer
 
     def add_hosts(self, count: int = 1) -> None:
-        """Make room for the hosts with the next numbers; they are ready."""
+        """Make room for the hosts with the next numbers; they are ready.
+
+        Raises
+        ------
+        CeilingError
+            There are as many as address space was reserved for.
+        """
+        if self._control[HOSTS] + count >= self._size:
+            raise CeilingError(too_many("hosts", self._size - 1))
         self._control[HOSTS] += count
-        assert self._control[HOSTS] < self._size, "too many hosts for the reserved memory"
 
     def rest(self, hosts: array[int] | Slots, until: array[float] | Floats) -> None:
         """Let hosts offer their pages (again) from the given instants on."""
@@ -286,7 +294,8 @@ class HostQueues:
 
     def _check(self) -> None:
         parts = 4 * self._control[TOP] / len(self._entries), self._control[TABLED] / len(self._tables)
-        assert max(parts) < _FULL, "too many pages for the reserved memory"
+        if max(parts) >= _FULL:
+            raise CeilingError(too_many("queued pages", int(self._control[TOP]) * 4))
 
 
 assert (ADDED, RANKED) == (SHORT + 1, SHORT + 2), "the kinds of new pages have consecutive numbers"

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.arrays.reserved import reserve_together
+from evercrawl.arrays.reserved import reserve_together, too_many
+from evercrawl.errors import CeilingError
 
 if TYPE_CHECKING:
     from evercrawl.types import Ints
@@ -78,9 +79,16 @@ class HostRows:
         self._older: dict[int, tuple[tuple[str, ...], float]] = {}
 
     def add(self, names: Sequence[str], delay_s: float, ready_at: float, pages: Ints | None = None) -> None:
-        """Add hosts with the next numbers."""
+        """Add hosts with the next numbers.
+
+        Raises
+        ------
+        CeilingError
+            There are as many as address space was reserved for.
+        """
         part = self.rows[self.count : self.count + len(names)]
-        assert len(part) == len(names), "too many hosts for the reserved memory"
+        if len(part) < len(names):
+            raise CeilingError(too_many("hosts", len(self.rows)))
         part["delay_s"], part["ready_at"] = delay_s, ready_at
         if pages is not None:
             part["pages"] = pages

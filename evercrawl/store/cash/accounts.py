@@ -32,7 +32,7 @@ from evercrawl.arrays.blocks import BlocksThen, ChangedBlocks
 from evercrawl.arrays.reserved import reserve
 from evercrawl.types import Floats, Slots
 
-_SITES: Final = 1 << 26
+_SITES: Final = 1 << 27
 SITE: Final = np.dtype(
     [
         ("members", "<u4"),

@@ -142,6 +142,11 @@ class Records:
         width = RECORD.itemsize + self.kept.itemsize * int(self.kept.shape[1])
         return max(self.count * width - self.moved_bytes, 0)
 
+    @property
+    def full(self) -> bool:
+        """Return whether there is no room for another record."""
+        return self.count == len(self.rows) - 1  # questions read the row after the last one in use
+
     def reserved(self) -> tuple[NDArray[Any], int]:
         """Return all rows, and the number in use."""
         return self.rows, self.count

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.blocks import ChangedBlocks
 from evercrawl.arrays.reserved import reserve, reserve_together
-from evercrawl.errors import StoreError
+from evercrawl.errors import CeilingError, StoreError
 from evercrawl.kernels import Library, pointer
 from evercrawl.types import Floats, Ints, Keys, Slots
 
@@ -51,6 +51,8 @@ class KeyMap:
         Maximum number of cells of a segment; address space is reserved for all, memory is used as they fill.
     first_capacity
         Initial number of cells of a segment.
+    what
+        What the keys stand for, for messages.
 
     Examples
     --------
@@ -68,7 +70,8 @@ class KeyMap:
 
     _columns: ClassVar[list[type[np.generic]]] = []  # types of a subclass's numbers for each slot
 
-    def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400) -> None:
+    def __init__(self, segment_capacity: int = 1 << 22, first_capacity: int = 400, *, what: str = "URLs") -> None:
+        self._what = what
         cells, *self._cells = reserve_together([CELL, *self._columns], SEGMENTS * segment_capacity)
         self._stride = len(cells) // SEGMENTS
         head = np.zeros(2 + 2 * SEGMENTS, np.int64)
@@ -99,7 +102,7 @@ class KeyMap:
 
         Raises
         ------
-        StoreError
+        CeilingError
             A segment has reached its maximum size; the keys before the one that did not fit have been added.
         """
         wanted = np.ascontiguousarray(keys, np.uint64)
@@ -123,7 +126,7 @@ class KeyMap:
 
         Raises
         ------
-        StoreError
+        CeilingError
             A segment has reached its maximum size.
         """
         slot: int = _KERNELS["intern_one"](*self._map, key, self._spare)
@@ -147,8 +150,10 @@ class KeyMap:
 
         Raises
         ------
+        CeilingError
+            There are too many.
         StoreError
-            There are too many, or one is repeated.
+            One is repeated.
         """
         assert self.known == 0, "only an empty table is rebuilt"
         wanted = np.ascontiguousarray(keys, np.uint64)
@@ -162,10 +167,10 @@ class KeyMap:
         if not _KERNELS["load"](*self._map, pointer(wanted), n, *map(pointer, scratch), most):
             raise StoreError("a saved key is repeated: use an older snapshot")
 
-    def _full(self, known: int) -> StoreError:
-        return StoreError(
-            f"the table is full with {known:,} URLs, {self._stride:,} cells a segment: narrow the crawl's scope, or "
-            "give its hosts to more partitions"
+    def _full(self, known: int) -> CeilingError:
+        return CeilingError(
+            f"the table is full with {known:,} {self._what}, {self._stride:,} cells a segment: narrow the crawl's "
+            "scope, or begin a crawl with more partitions"
         )
 
     def _sizes(self, usual: NDArray[Any]) -> Ints:
@@ -212,7 +217,7 @@ class Table(KeyMap):
 
         Raises
         ------
-        StoreError
+        CeilingError
             A segment has reached its maximum size; the keys before the one that did not fit have been added.
         """
         first = self.known
@@ -226,7 +231,7 @@ class Table(KeyMap):
 
         Raises
         ------
-        StoreError
+        CeilingError
             A segment has reached its maximum size.
         """
         first = self.known
@@ -240,8 +245,10 @@ class Table(KeyMap):
 
         Raises
         ------
+        CeilingError
+            There are too many.
         StoreError
-            There are too many, or one is repeated.
+            One is repeated.
         """
         super().rebuild(keys)
         self.record[: self.known] = NO_RECORD
