@@ -17,9 +17,10 @@ from evercrawl.crawl.backoff import apply_backoff
 from evercrawl.crawl.ports import Network
 from evercrawl.crawl.sitemaps.book import SitemapBook
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
+from evercrawl.crawl.sitemaps.lines import SitemapLines
 from evercrawl.crawl.sitemaps.reading import Intake, Listener, SitemapIntakes
 from evercrawl.crawl.visit.access import GO, WAIT, Access
-from evercrawl.crawl.visit.lanes import SLOW_S, Lanes
+from evercrawl.crawl.visit.lanes import QUICK_LANE, SLOW_S, Lanes
 from evercrawl.fetch.asking import validator
 from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.rules.scope import Scope
@@ -38,9 +39,9 @@ MAX_WIRE_BYTES: Final = 16 << 20
 MAX_HOPS: Final = 5  # redirects in a row
 AT_ONCE: Final = 4  # being requested or waiting to be read: each may hold 66 MB
 SLOW_AT_ONCE: Final = 2  # besides, from sites that were slow within an hour
-CROWDED_S: Final = 0.5  # before a sitemap for which there is no room is considered again
+CROWDED_S: Final = 0.5  # before the first of a line for which there is no room is considered again
 HUNG_UP_S: Final = 60.0  # before one whose request was ended to make room is requested again
-CONSIDERED: Final = 256  # sitemaps in one turn
+CONSIDERED: Final = 256  # hosts in one turn
 SHARE: Final = 4  # at most one in this many requests to a host is for a sitemap
 FIRST_WAIT_S: Final = 4 * 3600.0
 LEAST_WAIT_S: Final = 3600.0
@@ -109,6 +110,7 @@ class Sitemaps:
         self._host_of = host_of
         self._deadline_s = deadline_s
         self._book = SitemapBook(robots, cache, stored_until, self._pages_of)
+        self._lines = SitemapLines()
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
         self._lanes = Lanes[Listing](AT_ONCE, SLOW_AT_ONCE, 1)
@@ -139,7 +141,7 @@ class Sitemaps:
         """
         if self._intakes:
             return float("-inf")
-        return self._book.next_at() if self._room else self._looks_at
+        return min(self._book.next_at(), self._lines.next_at()) if self._room else self._looks_at
 
     def idle(self, now: float) -> bool:
         """Whether no file is under way and each known one was requested once, except those of hosts that are away."""
@@ -155,40 +157,57 @@ class Sitemaps:
         """Request due sitemaps from hosts that have rested; return how many requests began, at most `most`."""
         before, begun = self._network.in_flight, 0
         late = self._lanes.look(self._under_way.__getitem__, now)
+        self._line_up(now)
         for _ in range(CONSIDERED):
             self._room = begun < most and len(self._intakes) < AT_ONCE and (not self._lanes.full or bool(late))
-            listing = self._book.take(now) if self._room else None
-            if listing is None:
+            number = self._lines.take(now) if self._room else None
+            if number is None:
                 break
-            self._consider(listing, now, late)
+            listing = self._lines.first(number)
+            if listing is not None:
+                self._consider(number, listing, now, late)
             begun = self._network.in_flight - before
         self._looks_at = now + SLOW_S / 4 if self._lanes.full else float("inf")
         return begun
 
-    def _consider(self, listing: Listing, now: float, late: list[Listing]) -> None:
+    def _line_up(self, now: float) -> None:
+        """Put due sitemaps into the lines of their hosts."""
+        for _ in range(CONSIDERED):
+            listing = self._book.take(now)
+            if listing is None:
+                return
+            host = self._host_of(hostname(listing.moved or listing.url))
+            if host is None:
+                self._fail(listing, "unknown_host", now, MOST_WAIT_S)
+            else:
+                self._lines.join(host.number, listing, now)
+
+    def _consider(self, number: int, listing: Listing, now: float, late: list[Listing]) -> None:
+        """Request the first sitemap in a host's line, or have the host wait."""
         url = listing.moved or listing.url
         host = self._host_of(hostname(url))
-        if host is None:
-            self._fail(listing, "unknown_host", now, MOST_WAIT_S)
-            return
+        assert host is not None, "only a sitemap of a known host waits"
         if self._scope.excludes(url) or not self._scope.holds(host.name):
+            self._lines.leave(number, now)
             self._fail(listing, "excluded", now, MOST_WAIT_S)
             return
         wait_s = self._wait_s(host, now)
-        if wait_s <= 0 and not self._has_room(host, now, late):
-            self._book.push(listing, now + CROWDED_S)
+        if wait_s <= 0 and (obstacle := self._obstacle(host, now, late)):
+            self._lines.block(number, obstacle, now + CROWDED_S)
             return
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
         if leave == WAIT:
-            self._book.push(listing, now + max(wait_s, LOOK_S))
-        elif leave == GO or (leave.startswith("robots:") and listing.invited):
+            self._lines.wait(number, now + max(wait_s, LOOK_S))
+            return
+        self._lines.leave(number, now)
+        if leave == GO or (leave.startswith("robots:") and listing.invited):
             self._book.met(url, now)
             self._ask(listing, host, url, now)
         else:
             self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
 
-    def _has_room(self, host: Host, now: float, late: list[Listing]) -> bool:
-        """Whether a host may be asked now; if only slow requests prevent it, end the one that has been silent longest.
+    def _obstacle(self, host: Host, now: float, late: list[Listing]) -> str:
+        """Return why a host may not be asked now; if only slow requests prevent it, end the one silent for longest.
 
         One site, and one network of addresses, has one request under way; slow sites have a lane of their own.
         """
@@ -196,7 +215,9 @@ class Sitemaps:
         slow = self._lanes.slow_site(groups[0], now)
         if late and not slow and self._lanes.crowded:
             self._hang_up(late)
-        return self._lanes.free(groups, now) and (slow or self._lanes.quick + len(self._intakes) < AT_ONCE)
+        if not slow and self._lanes.quick + len(self._intakes) >= AT_ONCE:
+            return QUICK_LANE
+        return self._lanes.obstacle(groups, now)
 
     def _hang_up(self, late: list[Listing]) -> None:
         for silence in self._network.silent(SLOW_S):

@@ -15,6 +15,9 @@ REMEMBERED_S: Final = 3600.0
 """The time for which a site with a slow request keeps to the slow lane, however fast it answers meanwhile."""
 MOST_SITES: Final = 1 << 12
 """The highest number of slow sites that are remembered."""
+QUICK_LANE: Final = "quick lane"
+SLOW_LANE: Final = "slow lane"
+"""The obstacles of `Lanes.obstacle` that are no groups."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 
@@ -66,7 +69,11 @@ class Lanes(Generic[_Key]):
         return self._slow_until.get(site, 0.0) > now
 
     def free(self, groups: Sequence[str], now: float, *, share: bool = True) -> bool:
-        """Whether a request may begin.
+        """Whether a request may begin, see `obstacle`."""
+        return not self.obstacle(groups, now, share=share)
+
+    def obstacle(self, groups: Sequence[str], now: float, *, share: bool = True) -> str:
+        """Return what keeps a request from beginning: a full lane, or a group that has its share; "" if nothing does.
 
         Parameters
         ----------
@@ -78,8 +85,10 @@ class Lanes(Generic[_Key]):
             Whether the limit of each group applies.
         """
         if self.slow_site(groups[0], now):
-            return self._has_room(groups, share=share)
-        return not self.crowded and (not share or all(self._taken[group] < self._of_group for group in groups))
+            return self._lack(groups, share=share)
+        if self.crowded:
+            return QUICK_LANE
+        return next((group for group in groups if self._taken[group] >= self._of_group), "") if share else ""
 
     def began(self, key: _Key, groups: Sequence[str], now: float) -> None:
         """Give a slot to a request."""
@@ -104,7 +113,7 @@ class Lanes(Generic[_Key]):
         for _, key in sorted(late, key=lambda one: one[0]):
             groups = self._quick[key]
             self._remember(groups[0], now)
-            if self._has_room(groups):
+            if not self._lack(groups):
                 self.ended(key)
                 self._slow[key] = groups
                 self._taken_slow.update(groups)
@@ -112,9 +121,11 @@ class Lanes(Generic[_Key]):
                 over.append(key)
         return over
 
-    def _has_room(self, groups: Sequence[str], *, share: bool = True) -> bool:
-        free = len(self._slow) < self._slow_most
-        return free and (not share or all(self._taken_slow[group] < self._of_group for group in groups))
+    def _lack(self, groups: Sequence[str], *, share: bool = True) -> str:
+        """Return what keeps a request from the slow lane; "" if nothing does."""
+        if len(self._slow) >= self._slow_most:
+            return SLOW_LANE
+        return next((group for group in groups if self._taken_slow[group] >= self._of_group), "") if share else ""
 
     def _remember(self, site: str, now: float) -> None:
         self._slow_until.pop(site, None)
