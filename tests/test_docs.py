@@ -50,6 +50,16 @@ def test_every_verb_has_its_section_and_no_other_has():
     assert set(re.findall(r"^## evercrawl lab (\S+)$", CLI, re.MULTILINE)) == main.LAB_VERBS
 
 
+def test_verbs_are_listed_by_task_as_in_the_help():
+    listed = "".join(main.parser().format_help().partition("start a crawl:")[1:])
+    rows = list[str]()
+    for task, lines in re.findall(r"^([a-z ]+):\n((?:  .*\n)+)", listed, re.MULTILINE):
+        named = re.findall(r"^  (\S+)", lines, re.MULTILINE)
+        rows.append(f"| {task} | {', '.join(f'`{verb}`' for verb in named)} |")
+    assert rows
+    assert "\n".join(["| Task | Verbs |", "|---|---|", *rows]) in CLI
+
+
 def test_every_event_of_json_is_explained_and_no_other_is():
     table = CLI.partition("\n## JSON\n")[2].partition("\n## ")[0]
     assert dict(re.findall(r"^\| `([a-z]+)` \| (.*?) \|$", table, re.MULTILINE)) == json_line.EVENTS

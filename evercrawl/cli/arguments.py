@@ -45,10 +45,9 @@ def add_verb(
     One of the `lab` is called as `evercrawl lab NAME`; without `lab` it works too, but is not listed.
     """
     description = f"{summary[0].upper()}{summary[1:]}. {more}".strip()
-    listed = {"prog": f"evercrawl {LAB} {name}"} if lab else {"help": summary}
-    parser = verbs.add_parser(name, description=description, allow_abbrev=False, **listed)
-    parser.set_defaults(lab=summary if lab else "")
-    parser.set_defaults(run=run, verb=name)
+    called = {"prog": f"evercrawl {LAB} {name}"} if lab else {}
+    parser = verbs.add_parser(name, description=description, allow_abbrev=False, **called)
+    parser.set_defaults(summary="" if lab else summary, run=run, verb=name)
     return parser
 
 

@@ -6,11 +6,12 @@ import errno
 import gc
 import importlib
 import os
-import pkgutil
 import re
+import shutil
 import sys
+import textwrap
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn
 
@@ -39,9 +40,6 @@ _OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG})
 DISK_FULL = 4
 LAB_VERBS = frozenset({"backtest", "contest", "evolution", "policies", "simulate"})
 """Verbs that are called after `lab`; alone they work too."""
-
-_OF_OTHERS = frozenset({"import_files", "steering"})
-"""Files of verbs whose names differ from the verb."""
 
 SELDOM = (100_000, 20, 100)
 """Number of new objects before the garbage collector runs; cycles are rare here, and imports create 60,000 objects."""
@@ -164,20 +162,33 @@ def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
     """
     top = (_JsonParser if as_json else _Parser)(
         prog="evercrawl",
+        usage="evercrawl [-h] [--version] VERB ...",
         description="An importance-driven, incremental web crawler.",
-        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     top.add_argument("--version", action="version", version=f"evercrawl {__version__}")
-    choices = top.add_subparsers(title="verbs", metavar="VERB", required=True)
+    choices = top.add_subparsers(prog="evercrawl", metavar="VERB", required=True, help=argparse.SUPPRESS)
     names = modules()
-    for name in [verb] if verb in names and verb not in _OF_OTHERS else names:
-        add = getattr(importlib.import_module(f"{verbs.__name__}.{name}"), "add", None)
-        if add is not None:
-            add(choices)
+    found: dict[str, list[str]] = {task: [] for task, _ in verbs.TASKS.values()}
+    for name in [name for name in names if name.endswith(f".{verb}")] or names:
+        before = set(choices.choices)
+        importlib.import_module(f"{verbs.__name__}.{name}").add(choices)
+        task, _ = verbs.TASKS[name.partition(".")[0]]
+        found[task] += [each for each in choices.choices if each not in before]
+    top.epilog = _by_task(found, choices.choices)
     return top
 
 
+def _by_task(found: Mapping[str, Sequence[str]], parsers: Mapping[str, argparse.ArgumentParser]) -> str:
+    """Return the verbs with what they do, by task; those of the laboratory are listed by `lab`."""
+    blocks = list[str]()
+    for task, each in found.items():
+        told = {verb: parsers[verb].get_default("summary") for verb in each}
+        blocks.append("\n".join([f"{task}:", *(f"  {verb:<9}  {what}" for verb, what in told.items() if what)]))
+    return "\n\n".join([*blocks, textwrap.fill(_EPILOG, shutil.get_terminal_size().columns - 2)])
+
+
 def modules() -> list[str]:
-    """Return the names of the verbs, sorted; they are the names of their files."""
-    return sorted(module.name for module in pkgutil.iter_modules(verbs.__path__))
+    """Return folder and name of the file of each verb, `asking.status`, in the order of the help."""
+    return [f"{folder}.{name}" for folder, (_, names) in verbs.TASKS.items() for name in names]

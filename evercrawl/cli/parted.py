@@ -78,7 +78,7 @@ def answer(args: argparse.Namespace) -> int:
     if args.verb == "plan" and args.site:  # which is in one partition, as a whole
         return _site_plan(args, directory, owner(directory, seeds.read_url(args.site)))
     if args.verb in ("exclude", "include", "set"):
-        from evercrawl.cli.steering import partitions
+        from evercrawl.cli.verbs.steering import partitions
 
         order = partitions.setting if args.verb == "set" else partitions.rule
         return order(args, directory, part_directories(directory))
@@ -108,7 +108,7 @@ def _site_plan(args: argparse.Namespace, directory: Path, number: int) -> int:
 
 def _asked(args: argparse.Namespace, directory: Path, number: int) -> int:
     """Ask one partition, on any machine, once it is not being moved; return the exit code."""
-    from evercrawl.cli.steering.moving import once_placed
+    from evercrawl.cli.verbs.steering.moving import once_placed
 
     return once_placed(lambda: _asked_once(args, directory, number))
 
@@ -198,7 +198,7 @@ def _note(note: str) -> None:
 def _top(args: argparse.Namespace, directory: Path) -> int:
     if args.sites or args.by_site or args.by is not None or args.rising:
         _refuse(args, directory)
-    from evercrawl.cli.verbs.top import page_lines
+    from evercrawl.cli.verbs.asking.top import page_lines
     from evercrawl.cluster.questions import top
 
     pages, note = top(directory, cast("int", arguments.value(values.whole(1), args.most, "N")))
@@ -209,7 +209,7 @@ def _top(args: argparse.Namespace, directory: Path) -> int:
 
 
 def _search(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.search import answer_lines, narrow_of
+    from evercrawl.cli.verbs.asking.search import answer_lines, narrow_of
     from evercrawl.cluster.questions import search
 
     limit, words = cast("int", arguments.value(values.whole(1), args.limit, "--limit")), " ".join(args.words)
@@ -227,7 +227,7 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
     if args.calibration or args.memory or args.plot:
         _refuse(args, directory)
     from evercrawl.cli.show.words import table
-    from evercrawl.cli.verbs.status import requisite_words
+    from evercrawl.cli.verbs.asking.status import requisite_words
     from evercrawl.cluster.questions import statuses, trouble_of_run
     from evercrawl.store.disk.lock import holder
     from evercrawl.store.requisites.book import RequisiteCounts
@@ -294,38 +294,38 @@ def _status(args: argparse.Namespace, directory: Path) -> int:
 def _serve(args: argparse.Namespace, directory: Path) -> int:
     if args.signals:
         raise ConfigError(f"--signals takes notices for one partition; serve it: --dir {directory / 'part-0'}")
-    from evercrawl.cli.verbs.serve import served
+    from evercrawl.cli.verbs.serving.serve import served
     from evercrawl.cluster.questions import AllParts
 
     return served(args, directory, AllParts(directory))
 
 
 def _move(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.move import run_parted
+    from evercrawl.cli.verbs.keeping.move import run_parted
 
     return run_parted(args, directory)
 
 
 def _drain(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.move import drain_parted
+    from evercrawl.cli.verbs.keeping.move import drain_parted
 
     return drain_parted(args, directory)
 
 
 def _backup(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.backup import run_parted
+    from evercrawl.cli.verbs.keeping.backup import run_parted
 
     return run_parted(args, directory)
 
 
 def _upgrade(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.upgrade import run_parted
+    from evercrawl.cli.verbs.keeping.upgrade import run_parted
 
     return run_parted(args, directory)
 
 
 def _rebalance(args: argparse.Namespace, directory: Path) -> int:
-    from evercrawl.cli.verbs.move import rebalance_parted
+    from evercrawl.cli.verbs.keeping.move import rebalance_parted
 
     return rebalance_parted(args, directory)
 
@@ -334,7 +334,7 @@ def _verify(args: argparse.Namespace, directory: Path) -> int:
     if args.repair:
         _refuse(args, directory)
     from evercrawl.cli.show.meter import Meter
-    from evercrawl.cli.verbs.verify import as_object, lines
+    from evercrawl.cli.verbs.keeping.verify import as_object, lines
     from evercrawl.cluster.questions import verified
 
     with Meter(sys.stderr) as meter:

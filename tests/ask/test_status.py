@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.ask.status import status
-from evercrawl.cli.verbs.status import rows
+from evercrawl.cli.verbs.asking.status import rows
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened

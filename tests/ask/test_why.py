@@ -14,7 +14,7 @@ from evercrawl.ask.plan.outlook import joined
 from evercrawl.ask.why.explanation import Why
 from evercrawl.ask.why.why import why
 from evercrawl.change import gamma
-from evercrawl.cli.verbs.why import rows
+from evercrawl.cli.verbs.asking.why import rows
 from evercrawl.config import Config
 from evercrawl.crawl.switching import switch
 from evercrawl.model.notices import AnnouncedDates

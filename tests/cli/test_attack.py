@@ -28,7 +28,7 @@ def test_a_file_that_cannot_be_reached_is_told_in_a_sentence(tmp_path, capsys, m
     def refused(*_: object) -> None:
         raise PermissionError(13, "Permission denied", str(tmp_path / "crawl.toml"))
 
-    monkeypatch.setattr("evercrawl.cli.verbs.crawl.configured", refused)
+    monkeypatch.setattr("evercrawl.cli.verbs.starting.crawl.configured", refused)
     assert cli.main(["crawl", "http://example.org/", "--dir", str(tmp_path)]) == 3
     assert capsys.readouterr().err == (
         f"evercrawl: cannot use {tmp_path}/crawl.toml: Permission denied; give this user access to it, or use another "

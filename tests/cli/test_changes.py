@@ -49,7 +49,7 @@ def test_it_loads_nothing_that_the_question_does_not_need(directory):
     """What fetches, reads or values pages takes longer to load than the question takes to answer."""
     needless = (
         "asyncio email.utils numba numpy.ma playwright pyarrow pycurl rapidfuzz resiliparse rich scipy ssl tantivy "
-        "evercrawl.cli.verbs.crawl evercrawl.crawl evercrawl.model.focus evercrawl.model.view "
+        "evercrawl.cli.verbs.starting.crawl evercrawl.crawl evercrawl.model.focus evercrawl.model.view "
         "evercrawl.parse.html evercrawl.schedule.policies.price.price evercrawl.search evercrawl.serve"
     )
     script = (

@@ -1,13 +1,18 @@
 """The frame around the verbs: exit codes, errors as sentences, and a quick start."""
 
+import argparse
+import importlib
 import json
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from evercrawl import __version__
 from evercrawl.cli import main as cli
+from evercrawl.cli import verbs
 
 
 @pytest.mark.parametrize("verb", [[], ["crawl"], ["simulate"]])
@@ -23,9 +28,23 @@ def test_help_imports_no_other_package(verb):
     assert done.stdout.splitlines()[-1] == "evercrawl"
 
 
-def test_every_verb_file_is_found():
+def test_every_verb_file_is_found_and_listed_with_the_others_of_its_task():
+    files = [path for path in Path(verbs.__path__[0]).glob("*/*.py") if "\ndef add(" in path.read_text("utf-8")]
+    assert sorted(f"{path.parent.name}.{path.stem}" for path in files) == sorted(cli.modules())
     text = cli.parser().format_help()
-    assert all(f"    {verb} " in text for verb in ("crawl", "demo", "version"))
+    places = [text.index(f"\n{task}:\n") for task, _ in verbs.TASKS.values()]
+    assert places == sorted(places)
+    listed = re.findall(r"^  ([a-z]+) ", text[places[0] :], re.MULTILINE)
+    assert listed[:4] == ["crawl", "demo", "import", "status"]
+    assert len(listed) == len(set(listed))
+    assert set(listed) == set(all_verbs()) - cli.LAB_VERBS
+
+
+def all_verbs() -> list[str]:
+    found = argparse.ArgumentParser().add_subparsers()
+    for name in cli.modules():
+        importlib.import_module(f"{verbs.__name__}.{name}").add(found)
+    return list(found.choices)
 
 
 def test_version(capsys):
@@ -111,7 +130,7 @@ def test_the_laboratorys_verbs_work_after_lab_and_alone(capsys):
     with pytest.raises(SystemExit):
         cli.main(["--help"])
     listed = capsys.readouterr().out
-    assert not [verb for verb in cli.LAB_VERBS if f"    {verb} " in listed]
+    assert not [verb for verb in cli.LAB_VERBS if f"  {verb} " in listed]
 
 
 def test_a_verb_that_is_none_gets_the_nearest_and_none_at_all_gets_an_example(capsys):

@@ -139,7 +139,7 @@ def test_a_pace_beyond_the_budgets_that_were_asked_for_is_drawn_too(often, capsy
 def drawn(often, capsys, monkeypatch):
     """Plot a plan under a policy; return what was printed, and the figure."""
     made = []
-    monkeypatch.setattr("evercrawl.cli.verbs.plan._plot", lambda found, _: made.append(figure(found)))
+    monkeypatch.setattr("evercrawl.cli.verbs.asking.plan._plot", lambda found, _: made.append(figure(found)))
 
     def draw(policy: str, *flags: str, **others: Any) -> tuple[str, Any]:
         save(replace(load(Path(often) / FILE_NAME), policy=policy, **others), Path(often))

@@ -17,7 +17,8 @@ from evercrawl.ask.verify.findings import Findings
 from evercrawl.cli import warm
 from evercrawl.cli.main import main
 from evercrawl.cli.show.lines import size
-from evercrawl.cli.verbs import get, verify
+from evercrawl.cli.verbs.asking import get
+from evercrawl.cli.verbs.keeping import verify
 from evercrawl.config import Config, save
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.fetch.proxies import ProxyHealth
@@ -215,7 +216,7 @@ def test_a_full_disk_is_exit_code_4_and_leaves_nothing(hostile, tmp_path):
     limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (5, 5))"
     script = (
         "import signal, sys; from pathlib import Path; from evercrawl.store.disk.whole import atomic_file\n"
-        "from evercrawl.cli import main; from evercrawl.cli.verbs import get\n"
+        "from evercrawl.cli import main; from evercrawl.cli.verbs.asking import get\n"
         f"signal.signal(signal.SIGXFSZ, signal.SIG_IGN); {limit}\n"
         "def run(args): get._put(args, b'0123456789', raw=True)\n"
         "get.run = run; sys.exit(main.main(sys.argv[1:]))"

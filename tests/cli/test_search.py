@@ -7,7 +7,7 @@ import pytest
 
 from evercrawl.ask.search.hits import Hit
 from evercrawl.cli.main import main
-from evercrawl.cli.verbs.search import shown
+from evercrawl.cli.verbs.asking.search import shown
 from evercrawl.simulate.surroundings.loopback import NETWORK
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from evercrawl.ask.why.explanation import Why
 from evercrawl.cli.main import main
-from evercrawl.cli.verbs.why import rows
+from evercrawl.cli.verbs.asking.why import rows
 
 
 def test_top_lists_pages_and_sites(crawled, site, capsys):

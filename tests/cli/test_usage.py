@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cli.verbs.usage import MOST_BAD
+from evercrawl.cli.verbs.serving.usage import MOST_BAD
 from evercrawl.model.worth.query_words import HALF_LIFE_S
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.simulate.surroundings.loopback import NETWORK

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from evercrawl.cli.main import main
-from evercrawl.cli.steering import moving as steered
+from evercrawl.cli.verbs.steering import moving as steered
 from evercrawl.cluster import coordinator
 from evercrawl.cluster.birth import (
     ClusterBirth,

@@ -6,7 +6,7 @@ from evercrawl.ask.reading.content_table import ContentTable
 from evercrawl.ask.reading.selection import Wanted
 from evercrawl.ask.status import status
 from evercrawl.ask.why.why import why
-from evercrawl.cli.verbs.status import rows
+from evercrawl.cli.verbs.asking.status import rows
 from evercrawl.model.view import View, settings
 from evercrawl.simulate.worlds.made_web import Answer
 

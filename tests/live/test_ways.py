@@ -12,7 +12,7 @@ from loopback import Server
 from socks_server import SocksServer
 
 from evercrawl.ask.status import status
-from evercrawl.cli.verbs.status import rows
+from evercrawl.cli.verbs.asking.status import rows
 from evercrawl.fetch.signing import new_key
 from evercrawl.progress import Limits
 

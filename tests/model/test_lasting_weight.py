@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evercrawl.ask.why.why import why
-from evercrawl.cli.verbs.why import rows as told
+from evercrawl.cli.verbs.asking.why import rows as told
 from evercrawl.config import Config
 from evercrawl.importance.push import Push
 from evercrawl.model.columns import Columns

@@ -6,8 +6,8 @@ import threading
 
 import pytest
 
-from evercrawl.cli.steering import moving
-from evercrawl.cli.steering.moving import once_placed
+from evercrawl.cli.verbs.steering import moving
+from evercrawl.cli.verbs.steering.moving import once_placed
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.store.disk import leaving

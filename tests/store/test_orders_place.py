@@ -10,7 +10,7 @@ import pytest
 from evercrawl.ask.orders.give import give
 from evercrawl.ask.orders.listing import listed
 from evercrawl.cli.main import main
-from evercrawl.cli.verbs.crawl import vouch
+from evercrawl.cli.verbs.starting.crawl import vouch
 from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
 from evercrawl.config import FILE_NAME, Config
 from evercrawl.crawl.orders.forgets import obey_forgets

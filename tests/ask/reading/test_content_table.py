@@ -13,7 +13,7 @@ from evercrawl.ask.reading.readable import ReadRequest
 from evercrawl.ask.reading.reader import ContentReader
 from evercrawl.ask.reading.selection import Wanted
 from evercrawl.cli.main import main
-from evercrawl.cli.verbs import get
+from evercrawl.cli.verbs.asking import get
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened

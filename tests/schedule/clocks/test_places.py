@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evercrawl.ask.why.explanation import Worth
-from evercrawl.cli.verbs.why import value_in_words
+from evercrawl.cli.verbs.asking.why import value_in_words
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.schedule import Pages
 from evercrawl.schedule.base import Context

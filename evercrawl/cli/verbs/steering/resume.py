@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evercrawl.cli import arguments
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "This ends a pause made by `evercrawl pause`. To start a crawl that is not running, use `evercrawl crawl`. "

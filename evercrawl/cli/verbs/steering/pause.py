@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evercrawl.cli import arguments
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "Requests under way are completed; no other begins until `evercrawl resume`. The crawl stays paused across "

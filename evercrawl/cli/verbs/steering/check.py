@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evercrawl.cli import arguments, seeds
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "The page is requested once, conditionally, as soon as its host's delay has passed, whatever its place in the "

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     """Simulate, print the result of each world, and fail if a promise was broken."""
     first = cast("int", arguments.value(values.whole(), args.seed or secrets.randbelow(1_000_000), "--seed"))
     if args.partitions is not None:
-        from evercrawl.cli.laboratory import counts
+        from evercrawl.cli.verbs.laboratory import counts
 
         return counts.run(args, first)
     if args.known is not None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evercrawl.cli.show.plain import fit, hand_on
-from evercrawl.cli.steering import ordering
-from evercrawl.cli.steering.moving import once_placed
+from evercrawl.cli.verbs.steering import ordering
+from evercrawl.cli.verbs.steering.moving import once_placed
 from evercrawl.config import FILE_NAME, SETTINGS, amend, load
 from evercrawl.config.section_keys import section_key, with_value
 from evercrawl.config.settings import read
@@ -45,7 +45,7 @@ def setting(args: argparse.Namespace, directory: Path, parts: list[Path]) -> int
     ConfigError
         The crawl cannot have this value, or a partitioned crawl cannot.
     """
-    from evercrawl.cli.steering.set import see_value
+    from evercrawl.cli.verbs.steering.set import see_value
     from evercrawl.cluster.birth import check_settings
     from evercrawl.cluster.shares import SHARED, part_config
     from evercrawl.store.orders import CrawlOrder

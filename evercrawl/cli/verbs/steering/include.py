@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evercrawl.cli import arguments
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "Known pages that match no expression of include are not requested again until they match one or the last is "

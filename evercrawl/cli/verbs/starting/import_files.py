@@ -13,7 +13,7 @@ from evercrawl.cli import arguments, running, warm, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import LINE_EVERY_S, Meter
 from evercrawl.cli.show.plain import fit, many
-from evercrawl.cli.verbs.crawl import configured
+from evercrawl.cli.verbs.starting.crawl import configured
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Summary
 

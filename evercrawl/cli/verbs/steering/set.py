@@ -8,7 +8,7 @@ from pathlib import Path
 
 from evercrawl.cli import arguments
 from evercrawl.cli import where as where_is
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 from evercrawl.config import FILE_NAME, SETTINGS, Config, load
 from evercrawl.config.section_keys import FORM, check_set, section_key, with_value
 from evercrawl.config.settings import read

@@ -6,7 +6,7 @@ import argparse
 from typing import cast
 
 from evercrawl.cli import arguments
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 from evercrawl.config import values
 
 _MORE = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from evercrawl.cli import arguments
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "Known pages that match are not requested again; their copies and history stay, and return to use when the "

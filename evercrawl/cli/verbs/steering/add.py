@@ -6,7 +6,7 @@ import argparse
 import sys
 
 from evercrawl.cli import arguments, seeds
-from evercrawl.cli.steering import ordering
+from evercrawl.cli.verbs.steering import ordering
 
 _MORE = (
     "The hosts of the URLs join the scope. A known page whose visits failed is tried again now; an excluded URL is "

@@ -1,0 +1,1 @@
+"""Verbs that serve a crawl to others, and record what they do."""
