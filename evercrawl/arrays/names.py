@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from array import array
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, Protocol, cast, overload
@@ -103,7 +104,10 @@ class NumberedNames(Sequence[str]):
 
     def __eq__(self, other: object) -> bool:
         """Return whether the other has the same names in the same order."""
-        return isinstance(other, (NumberedNames, list)) and list(self) == list(cast("list[str]", other))
+        if not isinstance(other, (NumberedNames, list)):
+            return False
+        names = cast("Sequence[str]", other)
+        return len(self) == len(names) and all(map(operator.eq, self, names))
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -17,6 +17,7 @@ from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.cash.cashbook import Cashbook
 from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, in_cells, thinner
 from evercrawl.store.forgotten import Forgotten
+from evercrawl.store.host_instants import HostInstants
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.originals import Originals
 from evercrawl.store.records.records import FINDABLE, Records
@@ -157,8 +158,8 @@ class State:
         self.born: NDArray[np.float32] = self._births()
         self.lost: dict[int, int] = {}
         self.notes: dict[str, float] = {}
-        self.away: dict[int, float] = {}  # host -> time until which it must be left alone
-        self.wished: dict[int, float] = {}  # the same by its answers alone, whatever silence followed
+        self.away = HostInstants()  # host -> time until which it must be left alone
+        self.wished = HostInstants()  # the same by its answers alone, whatever silence followed
         self.steered = Steered()
         self.render_gains = RenderGains()
         self.forgotten = Forgotten.nothing()

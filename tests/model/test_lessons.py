@@ -35,6 +35,7 @@ from evercrawl.store.disk import stamped
 from evercrawl.store.disk.stamped import packed, pieces
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.partition import Partition
+from evercrawl.store.snapshots import blocklog
 from evercrawl.store.snapshots.blocklog import BlockLog
 from evercrawl.store.table.table import KeyMap
 from evercrawl.types import Floats
@@ -319,8 +320,10 @@ def test_what_was_kept_spares_the_journal(taught, read):
     same(memory, taught.policy.state())
 
 
-def test_what_is_learned_while_it_is_written_is_in_it_or_learned_again(taught, read, monkeypatch):
-    """However little is copied at a time: each sum has every visit once."""
+@pytest.mark.parametrize("many", [blocklog.MANY_BLOCKS, 0])
+def test_what_is_learned_while_it_is_written_is_in_it_or_learned_again(taught, read, monkeypatch, many):
+    """However little is copied at a time, and whoever looks for what is due: each sum has every visit once."""
+    monkeypatch.setattr(blocklog, "MANY_BLOCKS", many)
     monkeypatch.setattr(lessons_log, "AT_ONCE_BYTES", 20_000)
     monkeypatch.setattr(lessons_log, "COPIED_BYTES", 4_000)
     left, log, sizes = [3], BlockLog.append, list[int]()

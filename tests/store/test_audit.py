@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evercrawl.arrays.blocks import ChangedBlocks
+from evercrawl.arrays.blocks import AUDITS, ChangedBlocks
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.cash.audit import BlockSums, CashAudit
 from evercrawl.store.table.table import Table
@@ -30,6 +30,16 @@ def test_only_what_was_written_to_is_added_up_again():
     changed.note(4000)
     assert (sums.add_up(64), sums.whole, sums.total()) == (2, True, 5.0)
     assert looked == [1, 250]
+
+
+@pytest.mark.parametrize("marked", [0, 1, 40, 900])
+def test_marks_are_found_however_many_there_are(marked: int):
+    draw, changed = np.random.default_rng(marked), ChangedBlocks(1003, bits=0)
+    rows = np.unique(draw.integers(0, 1003, marked))
+    changed.put_back(rows.astype(np.uint32))
+    assert changed.take(1001).tolist() == [row for row in rows.tolist() if row < 1001]
+    assert changed.take(1003).tolist() == [row for row in rows.tolist() if row >= 1001]
+    assert changed.take(1003, AUDITS).tolist() == rows.tolist()
 
 
 def test_what_is_written_to_while_the_rest_is_added_up_counts_as_it_is_then():

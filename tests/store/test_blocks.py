@@ -13,7 +13,7 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
 from evercrawl.store.partition import Partition
-from evercrawl.store.snapshots import snapshot
+from evercrawl.store.snapshots import blocklog, snapshot
 from evercrawl.store.snapshots.blocklog import BlockLog, ColumnSize
 from evercrawl.store.snapshots.frames import frames, numbers
 from evercrawl.types import Outcome
@@ -81,6 +81,36 @@ def same(one: Partition, other: Partition) -> None:
     assert mine.accounts.sites[sites].tolist() == theirs.accounts.sites[sites].tolist()
     assert mine.site_of[: len(mine.hosts)].tolist() == theirs.site_of[: len(theirs.hosts)].tolist()
     assert (mine.away, mine.wished, mine.visits) == (theirs.away, theirs.wished, theirs.visits)
+
+
+def test_what_is_written_to_while_due_blocks_are_looked_for_is_not_counted_twice(tmp_path, monkeypatch):
+    small_blocks(monkeypatch)
+    monkeypatch.setattr(blocklog, "MANY_BLOCKS", 0)
+    with closing(filled(tmp_path, 300)) as made:
+        during = iter(range(200))
+
+        async def offload(function, *arguments: object) -> object:
+            found = function(*arguments)
+            if getattr(function, "__name__", "") == "due":
+                for slot in (next(during), next(during)):
+                    made.remember(Visit(slot, slot % 100, EPOCH + 900, Outcome.ERROR, 503, 0, 2, retry_at=EPOCH + 1e4))
+            return found
+
+        async def commit() -> None:
+            made.flush()
+            made.journal.write(made.journal.seal())
+
+        for slot in range(290, 300):
+            visit(made, slot, 2)
+            asyncio.run(made.snapshot(commit, offload))
+        assert next(during) == 20, "it was looked for beside the loop"
+        with (
+            closing(opened(tmp_path, writable=False)) as again,
+            closing(opened(tmp_path, writable=False, fold_all=True)) as folded,
+        ):
+            assert again.repairs == []
+            same(again, made)
+            same(again, folded)
 
 
 @pytest.mark.parametrize("rules", [0, 7])

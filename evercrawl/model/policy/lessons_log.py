@@ -75,7 +75,12 @@ class LessonsLog:
         """
         taken = {name: list["Slots"]() for name in self._rows}
         try:
-            memory, due = told(), self._due(taken, clean=True)
+            large = self._log.is_large(self._sizes())
+            if large:  # what is written to meanwhile is due below
+                found = await offload(self._log.due, self._sizes(), self._changed(taken))
+                for name, blocks in self._parts(found):
+                    await offload(self._log.append, name, blocks, self._rows[name].copied(blocks), 0)
+            memory, due = told(), self._due(taken, clean=not large)
             for _ in range(_PASSES):
                 if self._bytes(due) <= AT_ONCE_BYTES:
                     break
@@ -102,10 +107,13 @@ class LessonsLog:
         self._log.forget([*segments_named(disk), *head.segments])
 
     def _due(self, taken: dict[str, list[Slots]], *, clean: bool) -> dict[str, Slots]:
+        return self._log.due(self._sizes(), self._changed(taken), clean=clean)
+
+    def _changed(self, taken: dict[str, list[Slots]]) -> dict[str, Slots]:
         changed = {name: rows.changed.take(len(rows)) for name, rows in self._rows.items()}
         for name, blocks in changed.items():
             taken[name].append(blocks)
-        return self._log.due(self._sizes(), changed, clean=clean)
+        return changed
 
     def _sizes(self) -> dict[str, ColumnSize]:
         return {

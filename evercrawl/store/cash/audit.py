@@ -53,24 +53,34 @@ class BlockSums:
         self._changed, self._count, self._summed = changed, count, summed
         self._sums: Floats = np.zeros(0)
         self._there = 0  # blocks that are summed or due
-        self._due = _NONE
+        self._due, self._whole = _NONE, False
 
     @property
     def whole(self) -> bool:
         """Return whether the last `add_up` left nothing."""
-        return not len(self._due)
+        return self._whole
 
     def add_up(self, most: int) -> int:
         """Sum up to `most` blocks that have changed; return how many were summed."""
+        summed, self._whole = 0, False
+        while summed < most and not self._whole:
+            anew = not len(self._due)
+            due = self._taken() if anew else self._due
+            now, self._due = due[: most - summed], due[most - summed :]
+            if len(now):
+                self._sums[now] = self._summed(now)
+            summed += len(now)
+            self._whole = anew and not len(self._due)
+        return summed
+
+    def _taken(self) -> Slots:
+        """Return the blocks that were written to since this was last called, and all new ones, in order."""
         count = self._count()
-        blocks = blocks_of(count, self._changed.bits)
-        parts = [self._due, self._changed.take(count, AUDITS), np.arange(self._there, blocks, dtype=np.uint32)]
-        due = np.unique(np.concatenate(parts))
+        blocks, changed = blocks_of(count, self._changed.bits), self._changed.take(count, AUDITS)
+        new = np.arange(self._there, blocks, dtype=np.uint32)
+        due = np.concatenate((changed[changed < self._there], new))
         self._sums, self._there = grown(self._sums, blocks), blocks
-        now, self._due = due[:most], due[most:]
-        if len(now):
-            self._sums[now] = self._summed(now)
-        return len(now)
+        return due
 
     def total(self) -> float:
         """Return the sum of all rows; correct if `whole`, and nothing was written to since."""

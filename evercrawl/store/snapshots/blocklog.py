@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 SEGMENT_BYTES: Final = 64 << 20
 LEAST_BYTES: Final = 1 << 20  # minimum amount to clean at a time, if there is that much
+MANY_BLOCKS: Final = 1 << 17
+"""Beyond so many, finding those to be saved takes more than some milliseconds."""
 FEW_SEGMENTS: Final = 8  # allowed beyond what the bytes would fill, because each run of a crawl starts a file
 
 
@@ -75,6 +77,11 @@ class BlockLog:
         for frame in placed:
             self._take(frame.column, frame.blocks, frame.segment, frame.raw_bytes)
             self._ends[frame.segment] = frame.offset + frame.size_bytes
+
+    @staticmethod
+    def is_large(sizes: Mapping[str, ColumnSize]) -> bool:
+        """Return whether `due` takes so long that another thread should call it."""
+        return sum(size.blocks for size in sizes.values()) >= MANY_BLOCKS
 
     def due(
         self, sizes: Mapping[str, ColumnSize], changed: Mapping[str, Slots], *, clean: bool = True

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
-import numpy as np
 import zstandard
 
 from evercrawl.errors import StoreError
@@ -15,16 +14,12 @@ from evercrawl.store.scheme import Scheme
 from evercrawl.store.snapshots.frames import BlockSegment
 from evercrawl.store.steering import Steered
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
 VERSION: Final = 9
 MAGIC: Final = b"EVERSNAP"
 KIND: Final = "blocks"
 """Prefix of the names of files with columns' blocks."""
 DAMAGED: Final = (ValueError, KeyError, msgspec.MsgspecError, zstandard.ZstdError)
 """The exceptions that reading a damaged snapshot raises."""
-_INSTANTS: Final = np.dtype([("host", "<u4"), ("at", "<f8")])
 
 
 class SnapshotHead(msgspec.Struct):
@@ -45,7 +40,7 @@ class SnapshotHead(msgspec.Struct):
     site_rules
         The rules that grouped hosts into sites; if they differ now, the names of the sites are compared.
     away, wished
-        Hosts to be left alone, as in the state, packed by `packed_instants`.
+        Hosts to be left alone, as in the state, by `HostInstants.packed`.
     scheme
         The scheme of importance; a crawl is never switched while a snapshot is written.
     known_digest
@@ -101,21 +96,3 @@ class OtherHashesError(StoreError):
 
 class OtherSitesError(StoreError):
     """The snapshot groups hosts into sites differently, for example by an older public suffix list."""
-
-
-def packed_instants(instants: Mapping[int, float]) -> bytes:
-    """Return instants by host as bytes.
-
-    >>> unpacked_instants(packed_instants({7: 1.5, 2: 0.25}))
-    {7: 1.5, 2: 0.25}
-    """
-    rows = np.empty(len(instants), _INSTANTS)
-    rows["host"] = np.fromiter(instants, np.uint32, len(instants))
-    rows["at"] = np.fromiter(instants.values(), np.float64, len(instants))
-    return rows.tobytes()
-
-
-def unpacked_instants(data: bytes) -> dict[int, float]:
-    """Return what `packed_instants` packed."""
-    rows = np.frombuffer(data, _INSTANTS)
-    return dict(zip(rows["host"].tolist(), rows["at"].tolist(), strict=True))

@@ -8,11 +8,12 @@ import numpy as np
 
 from evercrawl.arrays.blocks import blocks_of, in_blocks
 from evercrawl.errors import StoreError
+from evercrawl.store.host_instants import HostInstants
 from evercrawl.store.render_gains import RenderGains
 from evercrawl.store.snapshots.columns import clear_beyond, row_columns
 from evercrawl.store.snapshots.filling import fill, live_blocks
 from evercrawl.store.snapshots.frames import data_of
-from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherHashesError, OtherSitesError, unpacked_instants
+from evercrawl.store.snapshots.head import DAMAGED, KIND, OtherHashesError, OtherSitesError
 from evercrawl.store.state import FoldedRecords
 from evercrawl.store.table.folders import MARKED_BY
 from evercrawl.store.table.known import FILE as KNOWN_FILE
@@ -52,7 +53,10 @@ def restore(state: State, loaded: Loaded, disk: Disk) -> None:
     state.records.resize(head.records)
     state.accounts.restore(head.accounts)
     state.notes, state.steered = dict(head.notes), head.steered.copy()
-    state.away, state.wished = unpacked_instants(head.away), unpacked_instants(head.wished)
+    try:
+        state.away, state.wished = (HostInstants.unpacked(each) for each in (head.away, head.wished))
+    except ValueError as error:
+        raise StoreError(f"snapshot {loaded.name} is damaged ({error})") from error
     state.visits, state.changes, state.wire_bytes = head.visits, head.changes, head.wire_bytes
     if loaded.older is not None:
         _take_older(state, head, loaded.older)

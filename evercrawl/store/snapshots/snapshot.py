@@ -13,6 +13,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+import numpy as np
 
 from evercrawl.decoding import msgpack_of
 from evercrawl.errors import StoreError
@@ -21,7 +22,7 @@ from evercrawl.store.disk.stamped import END, packed, pieces
 from evercrawl.store.snapshots import version8
 from evercrawl.store.snapshots.columns import NameColumn, columns_of, sizes_of
 from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, data_of, frames
-from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead, packed_instants
+from evercrawl.store.snapshots.head import DAMAGED, KIND, MAGIC, VERSION, SnapshotHead
 from evercrawl.store.table.folders import MARKED_BY
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from evercrawl.store.archive.pointer import ArchiveEnd
     from evercrawl.store.disk.disk import Disk
     from evercrawl.store.journal.journal import Journal
-    from evercrawl.store.snapshots.blocklog import BlockLog
+    from evercrawl.store.snapshots.blocklog import BlockLog, ColumnSize
     from evercrawl.store.snapshots.columns import SavedColumn
     from evercrawl.store.state import State
     from evercrawl.types import Slots
@@ -81,21 +82,19 @@ async def write(
         Runs a function without blocking the crawl, and returns its result.
     """
     columns = columns_of(state)
-    head, away, wished = _head(state, journal, archive_end, columns), dict(state.away), dict(state.wished)
+    head = _head(state, journal, archive_end, columns)
     sizes, changed = sizes_of(columns), {name: each.changed.take(each.count) for name, each in columns.items()}
     try:
-        due = log.due(sizes, changed)
-        for name, blocks in due.items():
-            columns[name].begin(blocks)
+        due = await _due(log, columns, sizes, changed, offload)
         for name, blocks in _parts(due, columns):
             await offload(log.append, name, blocks, columns[name].copied(blocks), journal.sequence)
+        head.away, head.wished = await offload(state.away.packed), await offload(state.wished.packed)
         state.urls.flush()
         state.known.flush()
         await commit()
         await offload(state.urls.sync)
         await offload(state.known.sync)
         head.segments = await offload(log.end, sizes)
-        head.away, head.wished = await offload(packed_instants, away), await offload(packed_instants, wished)
         name = stamped.stamped(stamped.SNAPSHOT, head.sequence)
         await offload(disk.replace, name, [MAGIC, packed(msgspec.msgpack.encode(head)), END])
     except BaseException:
@@ -106,6 +105,25 @@ async def write(
         state.accounts.then = None
     await offload(_forget, disk, log)
     return name
+
+
+async def _due(
+    log: BlockLog,
+    columns: dict[str, SavedColumn],
+    sizes: dict[str, ColumnSize],
+    changed: dict[str, Slots],
+    offload: Callable[..., Awaitable[Any]],
+) -> dict[str, Slots]:
+    """Return the blocks to be saved, which are noted; of a large crawl, another thread looks for them."""
+    if not log.is_large(sizes):
+        due = log.due(sizes, changed)
+        for name, blocks in due.items():
+            columns[name].begin(blocks)
+        return due
+    for name, size in sizes.items():
+        columns[name].begin(np.arange(size.blocks, dtype=np.uint32))
+    found: dict[str, Slots] = await offload(log.due, sizes, changed)
+    return found
 
 
 def _head(state: State, journal: Journal, archive_end: ArchiveEnd, columns: dict[str, SavedColumn]) -> SnapshotHead:

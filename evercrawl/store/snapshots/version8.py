@@ -12,8 +12,9 @@ from evercrawl.decoding import msgpack_of
 from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.cash.accounts import SITE, SavedAccounts
 from evercrawl.store.disk.inflating import inflated
+from evercrawl.store.host_instants import HostInstants
 from evercrawl.store.scheme import Scheme
-from evercrawl.store.snapshots.head import SnapshotHead, packed_instants
+from evercrawl.store.snapshots.head import SnapshotHead
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -117,5 +118,5 @@ def head_of(older: Older) -> SnapshotHead:
         VERSION, head.epoch, head.sequence, head.position, head.known, head.records, len(head.hosts),
         len(older.site_rows()), head.tail, head.visits, head.changes, head.wire_bytes, head.archive_end,
         head.known_digest, SavedAccounts(*accounts[:4], known=len(older.site_rows())), head.notes,
-        away=packed_instants(head.away), wished=packed_instants(head.wished), scheme=head.scheme,
+        away=HostInstants(head.away).packed(), wished=HostInstants(head.wished).packed(), scheme=head.scheme,
     )  # fmt: skip
