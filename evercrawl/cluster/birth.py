@@ -85,6 +85,8 @@ class ClusterBirth(msgspec.Struct, frozen=True):
         complete.
     shared
         On a Ray cluster: the disks that have had their share of the partitions; None if that was never decided.
+    share_ordered
+        Whether an order to give all machines their share is not carried out yet.
     """
 
     format: int
@@ -105,6 +107,7 @@ class ClusterBirth(msgspec.Struct, frozen=True):
     untried: dict[int, str] = {}
     goals: dict[int, list[str]] = {}
     shared: list[str] | None = None
+    share_ordered: bool = False
 
     def __post_init__(self) -> None:
         """See that what it names can be: a directory may come from a stranger."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from evercrawl.cluster.birth import read_birth, write_birth
+from evercrawl.cluster.birth import alone, read_birth, write_birth
 from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.moving.order import PartMove
 
@@ -82,7 +82,7 @@ class Balancing:
     """Moves that give machines their share of the partitions.
 
     `cluster.json` says which machines have had theirs (`shared`): whatever moves away from one of them later, by an
-    order or because it was lost, does not come back by itself.
+    order or because it was lost, does not come back by itself. It also keeps an order that is not carried out yet.
 
     Parameters
     ----------
@@ -106,15 +106,13 @@ class Balancing:
         by_itself: bool = True,
     ) -> None:
         self._directory, self._birth, self._disks, self._clock = directory, birth, disks, clock
-        self._by_itself, self._ordered = by_itself, False
+        self._by_itself = by_itself
         self._since = dict[str, float]()  # the reachable disks, and since when they are
         self._tries = Counter[str]()
 
     def order(self) -> int:
-        """Give all machines their share from now on; return how many partitions have to move for that."""
-        birth = read_birth(self._directory)
-        write_birth(self._directory, msgspec.structs.replace(birth, shared=[]))
-        self._ordered = True
+        """Give all machines their share from now on, also after a restart; return how many partitions have to move."""
+        self._note(set(), ordered=True)
         self._tries.clear()
         return steps(self._birth.places, self._cpus(), list(self._cpus()))
 
@@ -128,22 +126,23 @@ class Balancing:
         self._since = {disk: self._since.get(disk, now) for disk in disks}
         birth = read_birth(self._directory)
         if birth.shared is None:
-            birth = self._note(birth, set(birth.places))
-        if not birth.places or not (self._by_itself or self._ordered):
+            birth = self._note(set(birth.places), ordered=birth.share_ordered)
+        ordered = birth.share_ordered
+        if not birth.places or not (self._by_itself or ordered):
             return None
         if any(disk in disks for old in birth.vacated.values() for disk in old) or birth.untried:
             return None  # one move at a time
         if not set(birth.places) <= disks.keys():
             return None  # a machine is missing, and nobody knows for how long
         cpus, shared = self._cpus(), set(birth.shared or [])
-        steady = [disk for disk in cpus if self._ordered or now >= self._since[disk] + STEADY_S]
+        steady = [disk for disk in cpus if ordered or now >= self._since[disk] + STEADY_S]
         goals = [disk for disk in steady if disk not in shared and self._tries[disk] < TRIES]
         step = next_step(self._birth.places, cpus, goals)
         if step is None:
             if goals:
-                self._note(birth, shared | set(goals))
-            else:
-                self._ordered = False
+                self._note(shared | set(goals), ordered=ordered)
+            elif ordered:
+                self._note(shared, ordered=False)
             return None
         number = self._best(birth, *step, holds)
         if number is None:
@@ -163,8 +162,10 @@ class Balancing:
     def _cpus(self) -> dict[str, float]:
         return {disk: about.cpus for disk, about in self._disks().items() if disk not in self._birth.drained}
 
-    def _note(self, birth: ClusterBirth, shared: set[str]) -> ClusterBirth:
-        """Record which machines have had their share."""
-        birth = msgspec.structs.replace(birth, shared=sorted(shared))
+    @alone
+    def _note(self, shared: set[str], *, ordered: bool) -> ClusterBirth:
+        """Record which machines have had their share, and whether an order that all get it is under way."""
+        birth = read_birth(self._directory)
+        birth = msgspec.structs.replace(birth, shared=sorted(shared), share_ordered=ordered)
         write_birth(self._directory, birth)
         return birth

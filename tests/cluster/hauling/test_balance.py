@@ -57,8 +57,14 @@ class Cluster:
         self.directory, self.now, self.healthy, self.works = directory, 0.0, True, True
         self.birth = ClusterBirth(1, "c", len(places), "00" * 16, 0, places=list(places))
         write_birth(directory, self.birth)
-        self.there = dict[str, PartDisk]()
-        self.balancing = Balancing(directory, self.birth, lambda: self.there, lambda: self.now, by_itself=by_itself)
+        self.there, self.by_itself = dict[str, PartDisk](), by_itself
+        self.restart()
+
+    def restart(self) -> None:
+        """Start the coordinator."""
+        self.balancing = Balancing(
+            self.directory, self.birth, lambda: self.there, lambda: self.now, by_itself=self.by_itself
+        )
 
     def join(self, names: str) -> None:
         self.there |= {name: PartDisk(name, self.directory) for name in names}
@@ -167,6 +173,23 @@ def test_an_order_gives_every_machine_its_share_at_once_also_where_none_moves_by
     cluster.turns(5)
     cluster.join("e")
     assert cluster.turns(2 * STEADY_S) == ""
+
+
+def test_an_order_is_carried_out_although_the_coordinator_restarts(tmp_path):
+    cluster = Cluster(tmp_path, "aaaaaaaa", by_itself=False)
+    cluster.join("ab")
+    assert cluster.balancing.order() == 4
+    assert cluster.turns(1) == "b"
+    del cluster.there["b"]
+    cluster.restart()
+    assert cluster.turns(10) == "", "a machine is missing"
+    cluster.join("b")
+    assert cluster.turns(1) == "b"
+    cluster.restart()
+    assert cluster.turns(10) == "bb"
+    cluster.restart()
+    cluster.join("c")
+    assert cluster.turns(2 * STEADY_S) == "", "the order was carried out"
 
 
 def test_the_partition_whose_second_copy_is_on_the_new_machine_is_the_last_to_move_there(tmp_path):
