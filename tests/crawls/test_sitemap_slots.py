@@ -55,3 +55,20 @@ def test_a_slow_sitemap_is_read_although_others_wait(run):
     assert len(ran.network.log) > len({asked.url for asked in ran.network.log})  # some were ended
     assert sum(url.endswith("/p") for url in ran.pages) == len(slow)
     assert not [name for name in ran.progress[-1].errors if "silent" in name]
+
+
+def test_no_slow_sitemap_is_ended_for_one_that_cannot_be_requested(run):
+    """Of a network with one under way no other is requested, so the others have nothing from the end of theirs."""
+    world, slow = run.World(), [f"http://slow{i}.example" for i in range(6)]
+    for home in (*slow, GOOD):
+        world.pages[f"{home}/robots.txt"] = run.robots_txt(f"Sitemap: {home}/s.xml\n")
+        world.pages[f"{home}/"] = world.html(text=home)
+        world.pages[f"{home}/s.xml"] = run.Answer(200, {}, b"<urlset/>")
+    names = {hostname(f"{home}/"): [f"8.8.{i}.7"] for i, home in enumerate(slow)}
+    names["good.example"] = ["8.8.5.9"]  # in the network of the last
+    ran = run(
+        world, [f"{home}/" for home in (*slow, GOOD)], Limits(seconds=120.0), names=names, delay_s=0.5, probe_share=0.0,
+        latency_s=lambda request: 20.0 if "slow" in request.url and request.url.endswith(".xml") else 0.1,
+    )  # fmt: skip
+    assert len(ran.asked(f"{GOOD}/s.xml")) == 1
+    assert [len(ran.asked(f"{home}/s.xml")) for home in slow] == [1] * 6, "none was ended and repeated"

@@ -17,7 +17,7 @@ from evercrawl.crawl.backoff import retry_after_s
 from evercrawl.crawl.rendering.errands import RefusedError
 from evercrawl.crawl.requisites.budget import RequisiteBudget
 from evercrawl.crawl.requisites.window import OwedWindow
-from evercrawl.crawl.visit.lanes import SLOW_S, Lanes
+from evercrawl.crawl.visit.lanes import QUICK_LANE, SLOW_S, Lanes
 from evercrawl.errors import NoRoomError, StoreError
 from evercrawl.fetch.asking import validator
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
@@ -248,9 +248,11 @@ class Requisites:
                 if host in self._hosts:
                     continue
                 home = (site(host),)
-                if late and self._lanes.crowded and not self._lanes.slow_site(home[0], now):
+                obstacle = self._lanes.obstacle(home, now, share=share)
+                if late and obstacle == QUICK_LANE:
                     self._abandon(late.pop(0))
-                if self._lanes.free(home, now, share=share):
+                    obstacle = ""
+                if not obstacle:
                     self._begin(one, host, home, now)
 
     def _may(self, host: str, url: str, now: float, *, pages_wait: bool) -> bool:

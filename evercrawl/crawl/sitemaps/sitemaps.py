@@ -192,34 +192,38 @@ class Sitemaps:
             self._fail(listing, "excluded", now, MOST_WAIT_S)
             return
         wait_s = self._wait_s(host, now)
-        if wait_s <= 0 and (obstacle := self._obstacle(host, now, late)):
+        obstacle = self._obstacle(host, now) if wait_s <= 0 else ""
+        if obstacle and not (late and obstacle == QUICK_LANE and self._lanes.crowded):
             self._lines.block(number, obstacle, now + CROWDED_S)
             return
         leave = self._access.judge(host, url, now) if wait_s <= 0 else WAIT
+        allowed = leave == GO or (leave.startswith("robots:") and listing.invited)
         if leave == WAIT:
             self._lines.wait(number, now + max(wait_s, LOOK_S))
-            return
-        self._lines.leave(number, now)
-        if leave == GO or (leave.startswith("robots:") and listing.invited):
-            self._book.met(url, now)
-            self._ask(listing, host, url, now)
+        elif allowed and obstacle:
+            self._hang_up(late)
+            self._lines.block(number, obstacle, now + CROWDED_S)
         else:
-            self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
+            self._lines.leave(number, now)
+            if allowed:
+                self._book.met(url, now)
+                self._ask(listing, host, url, now)
+            else:
+                self._fail(listing, leave.partition(":")[0], now, MOST_WAIT_S)
 
-    def _obstacle(self, host: Host, now: float, late: list[Listing]) -> str:
-        """Return why a host may not be asked now; if only slow requests prevent it, end the one silent for longest.
+    def _obstacle(self, host: Host, now: float) -> str:
+        """Return why a host that has rested may not be asked now; "" if it may.
 
         One site, and one network of addresses, has one request under way; slow sites have a lane of their own.
         """
         groups = _groups(host)
-        slow = self._lanes.slow_site(groups[0], now)
-        if late and not slow and self._lanes.crowded:
-            self._hang_up(late)
-        if not slow and self._lanes.quick + len(self._intakes) >= AT_ONCE:
-            return QUICK_LANE
-        return self._lanes.obstacle(groups, now)
+        obstacle = self._lanes.obstacle(groups, now)
+        if obstacle or self._lanes.slow_site(groups[0], now):
+            return obstacle
+        return QUICK_LANE if self._lanes.quick + len(self._intakes) >= AT_ONCE else ""
 
     def _hang_up(self, late: list[Listing]) -> None:
+        """End the slow request that has been silent longest."""
         for silence in self._network.silent(SLOW_S):
             tag = silence.request.tag
             if isinstance(tag, SitemapTag) and tag.listing in late:

@@ -36,10 +36,12 @@ class Lanes(Generic[_Key]):
     --------
     >>> lanes = Lanes[str](quick=1, slow=1, of_group=1)
     >>> lanes.began("x", ("evil.example",), 0.0)
-    >>> lanes.free(("good.example",), 0.0), lanes.look(lambda _: 0.0, 4.0), lanes.free(("good.example",), 4.0)
-    (False, [], True)
-    >>> lanes.free(("evil.example",), 4.0), lanes.slow_site("evil.example", 4.0)
-    (False, True)
+    >>> lanes.obstacle(("good.example",), 0.0), lanes.obstacle(("evil.example",), 0.0)
+    ('quick lane', 'evil.example')
+    >>> lanes.look(lambda _: 0.0, 4.0), lanes.obstacle(("good.example",), 4.0)
+    ([], '')
+    >>> lanes.obstacle(("evil.example",), 4.0), lanes.slow_site("evil.example", 4.0)
+    ('evil.example', True)
     """
 
     def __init__(self, quick: int, slow: int, of_group: int) -> None:
@@ -68,12 +70,10 @@ class Lanes(Generic[_Key]):
         """Whether a site keeps to the slow lane."""
         return self._slow_until.get(site, 0.0) > now
 
-    def free(self, groups: Sequence[str], now: float, *, share: bool = True) -> bool:
-        """Whether a request may begin, see `obstacle`."""
-        return not self.obstacle(groups, now, share=share)
-
     def obstacle(self, groups: Sequence[str], now: float, *, share: bool = True) -> str:
-        """Return what keeps a request from beginning: a full lane, or a group that has its share; "" if nothing does.
+        """Return what keeps a request from beginning: a group that has its share, or a full lane; "" if nothing does.
+
+        So if it is `QUICK_LANE`, the end of any request in that lane lets this one begin.
 
         Parameters
         ----------
@@ -86,9 +86,8 @@ class Lanes(Generic[_Key]):
         """
         if self.slow_site(groups[0], now):
             return self._lack(groups, share=share)
-        if self.crowded:
-            return QUICK_LANE
-        return next((group for group in groups if self._taken[group] >= self._of_group), "") if share else ""
+        served = next((group for group in groups if self._taken[group] >= self._of_group), "") if share else ""
+        return served or (QUICK_LANE if self.crowded else "")
 
     def began(self, key: _Key, groups: Sequence[str], now: float) -> None:
         """Give a slot to a request."""
@@ -123,9 +122,8 @@ class Lanes(Generic[_Key]):
 
     def _lack(self, groups: Sequence[str], *, share: bool = True) -> str:
         """Return what keeps a request from the slow lane; "" if nothing does."""
-        if len(self._slow) >= self._slow_most:
-            return SLOW_LANE
-        return next((group for group in groups if self._taken_slow[group] >= self._of_group), "") if share else ""
+        served = next((group for group in groups if self._taken_slow[group] >= self._of_group), "") if share else ""
+        return served or (SLOW_LANE if len(self._slow) >= self._slow_most else "")
 
     def _remember(self, site: str, now: float) -> None:
         self._slow_until.pop(site, None)
