@@ -82,13 +82,17 @@ class UsageRecorder:
             It could not be written.
         """
         await self._recalling()
-        size = len(answer.query) + sum(map(len, answer.urls))
-        if network is not None and answer.id not in self._seen and not self._shares.sees(network, size, time.time()):
+        size, now = len(answer.query) + sum(map(len, answer.urls)), time.time()
+        counted = network if answer.id not in self._seen else None
+        if counted is not None and not self._shares.sees(counted, size, now):
             return False
-        seen = Question(
-            time.time(), answer.query, answer.urls, id=answer.id, first=answer.first, stranger=network is not None
-        )
-        await self._record(answer.id, seen)
+        seen = Question(now, answer.query, answer.urls, id=answer.id, first=answer.first, stranger=network is not None)
+        try:
+            await self._record(answer.id, seen)
+        except Exception:
+            if counted is not None:
+                self._shares.give_back_bytes(counted, size, now)
+            raise
         return True
 
     async def clicked(self, hit: HitTicket, answer: AnswerTicket | None = None, network: str | None = None) -> bool:
@@ -114,16 +118,17 @@ class UsageRecorder:
             answer = AnswerTicket(hit.id, hit.at, hit.query, hit.place, (hit.url,))
         await self._recalling()
         key, now = _click(hit.id, hit.place), time.time()
-        if network is not None and key not in self._seen and not self._shares.opens(network, hit.url, now):
+        counted = network if key not in self._seen else None
+        if counted is not None and not self._shares.opens(counted, hit.url, now):
             return False
         click = Question(
             now, clicked=(hit.url,), id=hit.id, places=(hit.place,), stranger=network is not None
         )  # fmt: skip
         try:
             await asyncio.gather(self.retrieved(answer, network), self._record(key, click))
-        except (RequestError, StoreError):
-            if network is not None:
-                self._shares.give_back(network, hit.url, now)
+        except Exception:
+            if counted is not None:
+                self._shares.give_back(counted, hit.url, now)
             raise
         return True
 

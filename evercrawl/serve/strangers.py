@@ -47,7 +47,9 @@ class StrangerShares:
         return True
 
     def give_back(self, network: str, url: str, now: float) -> None:
-        """Undo the count of an opening that could not be recorded."""
+        """Undo the count of an opening that could not be recorded; those of earlier days are forgotten already."""
+        if int(now // DAY_S) != self._day:
+            return
         name, pair = self._names(network, url, now)
         if pair in self._pairs:
             self._pairs.discard(pair)
@@ -60,6 +62,11 @@ class StrangerShares:
             return False
         self._bytes[name] += size_bytes
         return True
+
+    def give_back_bytes(self, network: str, size_bytes: int, now: float) -> None:
+        """Undo the count of results that could not be recorded."""
+        if int(now // DAY_S) == self._day:
+            self._bytes[self._names(network, "", now)[0]] -= size_bytes
 
     def _names(self, network: str, url: str, now: float) -> tuple[bytes, bytes]:
         if (day := int(now // DAY_S)) != self._day:

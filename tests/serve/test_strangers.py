@@ -7,10 +7,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from evercrawl.crawl.learn.reindex import reindex
+from evercrawl.errors import StoreError
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
 from evercrawl.serve import clicks, strangers
 from evercrawl.serve.app import app
 from evercrawl.serve.clicks import UsageRecorder
+from evercrawl.serve.problems import RequestError
 from evercrawl.serve.strangers import StrangerShares
 from evercrawl.serve.tickets import AnswerTicket, HitTicket
 
@@ -89,6 +91,54 @@ def test_results_that_strangers_saw_are_recorded_up_to_so_many_bytes(tmp_path, m
 
     assert asyncio.run(told()) == [True, True, False, False, True, True]
     assert len(recorded(tmp_path)) == 3
+
+
+def test_what_could_not_be_recorded_counts_towards_no_share(tmp_path, monkeypatch):
+    """A full disk, and a server with too much to write, do not use up what a network may report."""
+    monkeypatch.setattr(strangers, "BYTES", 50)
+    monkeypatch.setattr(strangers, "OPENINGS", 1)
+    hit = HitTicket("x", time.time(), "tea", 0, "http://a.example/")
+
+    async def told() -> UsageRecorder:
+        recorder = UsageRecorder(tmp_path)
+        recorder.begin()
+        with monkeypatch.context() as broken:
+            broken.setattr(UsageWriter, "add", lambda *_, **__: raised(StoreError("no room")))
+            for _ in range(3):
+                with pytest.raises(StoreError):
+                    await recorder.clicked(hit, network="192.0.2.0/24")
+        with monkeypatch.context() as crowded:
+            crowded.setattr(clicks, "MOST_WAITING", 0)
+            for _ in range(3):
+                with pytest.raises(RequestError):
+                    await recorder.clicked(hit, network="192.0.2.0/24")
+        assert await recorder.clicked(hit, network="192.0.2.0/24")
+        await recorder.end()
+        return recorder
+
+    asyncio.run(told())
+    assert [(question.query, question.clicked) for question in recorded(tmp_path)] == [("tea", ()), ("", (hit.url,))]
+
+
+def test_what_could_not_be_recorded_yesterday_changes_nothing_today(monkeypatch):
+    monkeypatch.setattr(strangers, "OPENINGS", 1)
+    monkeypatch.setattr(strangers, "BYTES", 9)
+    shares = StrangerShares()
+    assert shares.opens("n", "u", 0.0)
+    assert shares.sees("n", 9, 0.0)
+    today = strangers.DAY_S
+    assert shares.opens("n", "u", today)
+    assert shares.sees("n", 9, today)
+    shares.give_back("n", "u", 0.0)
+    shares.give_back_bytes("n", 9, 0.0)
+    assert not shares.opens("n", "u", today)
+    assert not shares.sees("n", 9, today)
+    shares.give_back_bytes("n", 4, today)
+    assert shares.sees("n", 4, today)
+
+
+def raised(error: Exception) -> None:
+    raise error
 
 
 def test_when_the_file_is_full_the_oldest_goes_first_what_strangers_reported(tmp_path, monkeypatch):
