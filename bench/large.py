@@ -53,7 +53,7 @@ from evercrawl.progress import Limits
 
 if TYPE_CHECKING:
     from evercrawl.clock import Clock
-    from evercrawl.crawl.session import Reached
+    from evercrawl.crawl.equipment import Reached
     from evercrawl.progress import Progress
 
 PAGES_PER_CPU_S: Final = 800.0

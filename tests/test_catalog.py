@@ -11,7 +11,8 @@ from evercrawl.cli.main import main
 from evercrawl.config import Config, save
 from evercrawl.errors import ConfigError
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
-from evercrawl.store.partition import Partition, Scheme
+from evercrawl.store.partition import Partition
+from evercrawl.store.scheme import Scheme
 
 
 def test_every_family_is_found_by_file_name():

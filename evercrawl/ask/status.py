@@ -21,8 +21,8 @@ from evercrawl.model.rules.waits import silent_until
 from evercrawl.model.stored.reader import Tell, opened
 from evercrawl.model.view import View, settings
 from evercrawl.schedule.formulas.expected_age import expected_age_s
-from evercrawl.store import partition
 from evercrawl.store.archive import warc
+from evercrawl.store.birth import FORMAT
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal import segment
@@ -317,7 +317,7 @@ def _versions(crawl: Partition) -> dict[str, str]:
     return {
         "evercrawl": __version__,
         "directory": str(crawl.birth.format),
-        "newest directory": str(partition.FORMAT),
+        "newest directory": str(FORMAT),
         "journal": str(segment.VERSION),
         "snapshot": str(snapshot_head.VERSION),
         "archive": warc.VERSION,

@@ -26,9 +26,9 @@ def directory(args: argparse.Namespace) -> Path:
     StoreError
         Something in the directory leads elsewhere.
     """
+    from evercrawl.store.birth import is_crawl
     from evercrawl.store.disk.moved import see_unmoved
     from evercrawl.store.disk.plain import see_plain
-    from evercrawl.store.partition import is_crawl
 
     found = _found(args)
     if args.dir is not None or is_crawl(found):
@@ -40,7 +40,7 @@ def directory(args: argparse.Namespace) -> Path:
 def _found(args: argparse.Namespace) -> Path:
     if args.dir is not None:
         return _named(args.dir)
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     if is_crawl(_HERE) or (_HERE / PARTED).is_file():
         return _HERE
@@ -65,7 +65,7 @@ def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
     if args.dir is not None or not urls:
         return directory(args)
     from evercrawl.parse.urls import hostname
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     if is_crawl(_HERE) or (_HERE / PARTED).is_file() or _is_unused(_HERE):
         return _HERE
@@ -77,7 +77,7 @@ def for_seeds(args: argparse.Namespace, urls: Sequence[str]) -> Path:
 
 def crawls_below(folder: Path) -> list[Path]:
     """Return the folders in `folder` that are crawls, sorted."""
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     def there(path: Path) -> bool:
         return path.is_dir() and (is_crawl(path) or (path / PARTED).is_file())

@@ -9,9 +9,9 @@ import contextlib
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.birth import PARTED
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.keeper.restoring import BEGUN
-from evercrawl.store.partition import PARTED
 from evercrawl.store.post.ownership import Share
 from evercrawl.store.repair.birth import read_birth
 

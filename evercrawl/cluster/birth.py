@@ -17,8 +17,8 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site_rules
 from evercrawl.small_file import read_small
+from evercrawl.store.birth import PARTED, UNFINISHED, is_id
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.partition import PARTED, UNFINISHED, is_id
 from evercrawl.store.post.ownership import Share, parts_wrong
 
 if TYPE_CHECKING:
@@ -295,7 +295,7 @@ def check_settings(config: Config, directory: Path, parts: int | None, *, machin
     from evercrawl.model.policy.policies import policy_of
     from evercrawl.model.policy.schemes import wanted
     from evercrawl.schedule.abilities import Plans
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     if parts is not None and (why := parts_wrong(parts)):
         raise ConfigError(f"{why}; give another --partitions")

@@ -20,13 +20,13 @@ from evercrawl.config import FILE_NAME
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
 from evercrawl.store.backup import BACKUP_FILE, backup, catch_up
+from evercrawl.store.birth import UNFINISHED, is_crawl
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.disk.stamped import LESSONS, SNAPSHOT, forget_later
 from evercrawl.store.journal.journal import Journal
-from evercrawl.store.partition import UNFINISHED, is_crawl
 from evercrawl.store.post.cut import END, JournalCut, LetterAccount, account_of, consistent, cut_journal
 
 if TYPE_CHECKING:

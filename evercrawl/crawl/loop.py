@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, NoReturn, cast
 
 from evercrawl.arrays.shelf import Shelvable
 from evercrawl.config import Config
-from evercrawl.crawl.footprint import items_of
 from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.memory_use.footprint import items_of
 from evercrawl.crawl.noting import PriceNotes
 from evercrawl.crawl.pace import StepTime
 from evercrawl.crawl.parts import Parts

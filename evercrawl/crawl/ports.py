@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evercrawl.crawl.memory_room import MemoryRoom
+from evercrawl.crawl.memory_use.memory_room import MemoryRoom
 from evercrawl.model.stored.remembered import VisitListener
 
 if TYPE_CHECKING:

@@ -8,67 +8,57 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from evercrawl import __version__
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.clock import Clock, SystemClock, since_boot
 from evercrawl.config import FILE_NAME, Config, amend, save
 from evercrawl.config.patterns import unbounded
-from evercrawl.config.proxies import proxies_of
 from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
-from evercrawl.config.values import AUTO
 from evercrawl.config.written import amend_by
 from evercrawl.crawl import switching
 from evercrawl.crawl.adjusting import keep_adjusted
 from evercrawl.crawl.assemble import assemble, only_named
-from evercrawl.crawl.collecting import sparing_survivors
-from evercrawl.crawl.heaps import keep_giving_back, share_areas
+from evercrawl.crawl.equipment import Reached, open_index, parsers_of, reach_web
 from evercrawl.crawl.learn.virtual_turns import VirtualTurns
 from evercrawl.crawl.loop import Crawl
-from evercrawl.crawl.measuring import MemoryMeasuring
 from evercrawl.crawl.memory import Memory
-from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.memory_use.collecting import sparing_survivors
+from evercrawl.crawl.memory_use.heaps import keep_giving_back, share_areas
+from evercrawl.crawl.memory_use.measuring import MemoryMeasuring
+from evercrawl.crawl.memory_use.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.memory_use.shelving import Shelving
 from evercrawl.crawl.orders.answering import AnsweringProcess
 from evercrawl.crawl.orders.forgets import obey_forgets
 from evercrawl.crawl.orders.live import LiveLine
 from evercrawl.crawl.ports import Gate, Network, Outside
 from evercrawl.crawl.posting.membership import Membership, see_member, see_undivided
-from evercrawl.crawl.removing.keeping import bounds_kept, due, keep_less
-from evercrawl.crawl.removing.keeping import wanted as wanted_less
+from evercrawl.crawl.removing.between_runs import KEEP, in_thread, remove_versions, stop_to_remove
+from evercrawl.crawl.removing.keeping import due
 from evercrawl.crawl.sessions.assembling import Sessions
-from evercrawl.crawl.shelving import Shelving
 from evercrawl.crawl.timekeeping import go_on
-from evercrawl.crawl.visit.parsers import Inline, Parsers
-from evercrawl.crawl.workers.workers import Workers
-from evercrawl.errors import ApplyError, ConfigError, NoRoomError, StoreError
+from evercrawl.crawl.visit.parsers import Parsers
+from evercrawl.errors import ApplyError, ConfigError, StoreError
 from evercrawl.fetch.guard import Guard, is_own
-from evercrawl.fetch.http import CurlNetwork
-from evercrawl.fetch.names import DnsResolver, Resolver, StaticResolver, SystemResolver, read_resolve_file
-from evercrawl.fetch.proxies import Proxies
-from evercrawl.fetch.signing import RequestSigner, key_of
-from evercrawl.fetch.sockets import spare_connections
+from evercrawl.fetch.names import DnsResolver, StaticResolver, read_resolve_file
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
-from evercrawl.model.proxy_file import note_proxies
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits, Progress, Summary
-from evercrawl.search.index import FOLDER, Index, erase
-from evercrawl.search.trouble import IndexBusyError
+from evercrawl.store.birth import FORMAT, is_crawl
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.orders import FORGET, OrderFile
-from evercrawl.store.partition import FORMAT, Partition, Scheme, is_crawl
+from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.signals import SignalFile
 from evercrawl.store.state import HELD, State
-
-Reached: TypeAlias = tuple[Network, Sequence[Resolver]]
-"""The network, and the resolvers of names."""
 
 _OLDER: Final = (
     "the crawl continues in the format of an earlier version, whose hashes others can compute; to convert it, stop the "
@@ -79,11 +69,6 @@ _NOBODY_TRUSTED: Final = (
 )
 MOST_FRUITLESS: Final = 100
 """The highest number of times in a row that a crawl is reopened after a fault of its own without a visit in between."""
-KEEP: Final = "keep"
-"""The reason of a run that ends so that old versions can be removed, and is followed by another."""
-_LOOK_S: Final = 60.0
-ORDERED_S: Final = 1.0
-"""The time after which orders about what is kept take effect."""
 _SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
 
@@ -209,7 +194,7 @@ async def crawl(
     begun_s, visits, fruitless = since_boot(), 0, 0  # the crawl's time may jump ahead, to that of its last event
     if not only and not new and due(directory, config, clock.now()):
         lock.release()
-        await _in_thread(_kept_less, directory, config, tell)
+        await in_thread(remove_versions, directory, config, tell)
         lock = lock_for_crawl(directory)
     while True:
         left = _left(limits, visits, since_boot() - begun_s)
@@ -226,9 +211,9 @@ async def crawl(
             if summary.reason in (FORGET, KEEP) and not (stop is not None and stop.is_set()):
                 visits += summary.visits
                 if summary.reason == FORGET:
-                    await _in_thread(obey_forgets, directory, tell)
+                    await in_thread(obey_forgets, directory, tell)
                 if summary.reason == KEEP or due(directory, config, clock.now()):
-                    await _in_thread(_kept_less, directory, config, tell)
+                    await in_thread(remove_versions, directory, config, tell)
                 lock, lost = lock_for_crawl(directory), []
                 continue
             return replace(summary, visits=summary.visits + visits, elapsed_s=since_boot() - begun_s)
@@ -278,7 +263,8 @@ async def _run(
     if slow := unbounded(config):
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=slow))
     sessions = Sessions(config)
-    network, names = reach(clock) if reach is not None else _reach(partition.directory, config, clock, guard, sessions)
+    here = partition.directory
+    network, names = reach(clock) if reach is not None else reach_web(here, config, clock, guard, sessions)
 
     def say(sentence: str) -> None:
         watch(Progress(at=clock.now(), known=partition.state.known.count, message=sentence))
@@ -315,7 +301,7 @@ async def _run(
             network,
             names,
             clock,
-            _in_thread,
+            in_thread,
             guard,
             committing,
             readers,
@@ -338,7 +324,7 @@ async def _run(
         beside = [asyncio.ensure_future(_stop_when(stop, one, network))] if stop is not None else []
         beside.append(asyncio.ensure_future(keep_adjusted(partition, config, policy, clock, watch, one.tuning)))
         if not only:
-            beside.append(asyncio.ensure_future(_stop_to_keep_less(one, network, partition.directory, clock)))
+            beside.append(asyncio.ensure_future(stop_to_remove(one, network, partition.directory, clock)))
         shelving = Shelving(one, partition.directory)
         stack.callback(shelving.shelf.close)
         beside.append(asyncio.ensure_future(shelving.keep()))
@@ -395,7 +381,7 @@ async def _switched(
     def ends() -> bool:
         return stop is not None and stop.is_set()
 
-    return await switching.switch(partition, goal, clock, _in_thread, say, ends, turns)
+    return await switching.switch(partition, goal, clock, in_thread, say, ends, turns)
 
 
 def _save(config: Config, directory: Path) -> None:
@@ -426,94 +412,6 @@ def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:
     """Return the scheme of a new crawl: links within a site weigh less, unless there is only one site."""
     alone = config.scope != "any" and len({site(hostname(url)) for url in seeds}) == 1
     return wanted(config, alone=alone)
-
-
-def _reach(directory: Path, config: Config, clock: Clock, guard: Guard, sessions: Sessions) -> Reached:
-    """Return the real network, and its resolvers of names."""
-    network = CurlNetwork(
-        clock,
-        guard.judge,
-        agent=config.user_agent,
-        proxies=Proxies(proxies_of(config.proxy), partial(note_proxies, directory)) if config.proxy else None,
-        verify_tls=config.verify_tls,
-        max_connections=config.connections,
-        kept_idle=spare_connections(config.connections),
-        http2=config.http2,
-        http3=config.http3,
-        certificate=sessions.certificate,
-        signer=RequestSigner(key_of(config.sign_key), config.sign_agent) if config.sign_key else None,
-        happy_eyeballs_s=config.happy_eyeballs_s,
-    )
-    return network, [DnsResolver(server) for server in config.dns.split(",") if server] or [
-        SystemResolver(config.lookups)
-    ]
-
-
-def parsers_of(config: Config, network: Network, hasher: Hasher, *, text: bool) -> Parsers:
-    """Return the parser of bodies: by default as many worker processes as there are spare cores."""
-    count = len(os.sched_getaffinity(0)) - 1 if config.workers == AUTO else int(config.workers)
-    if not count:
-        return Inline(config.product_token, hasher, text=text, requisites=config.requisites)
-    longest_bytes = config.body_max_bytes
-    return Workers(
-        count, config.product_token, hasher, text=text, requisites=config.requisites, longest_bytes=longest_bytes,
-        wake=network.wake,
-    )  # fmt: skip
-
-
-def open_index(partition: Partition, clock: Clock, watch: Callable[[Progress], None]) -> Index:
-    """Open the search index, and report damage: a damaged index is replaced, and then filled from the archive."""
-    directory = partition.directory / FOLDER
-    try:
-        return Index(directory)
-    except (NoRoomError, IndexBusyError):
-        raise
-    except StoreError as error:
-        erase(directory)
-        trouble = f"the search index is rebuilt from the archive: {str(error).splitlines()[0][:200]}"
-        watch(Progress(at=clock.now(), known=partition.state.known.count, message=trouble))
-        return Index(directory)
-
-
-async def _in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
-    return await asyncio.get_running_loop().run_in_executor(None, function, *arguments)
-
-
-def _kept_less(directory: Path, config: Config, tell: Callable[[str], None]) -> None:
-    """Remove old versions from the archive, and report it; failure does not end the crawl."""
-    try:
-        found = keep_less(directory, config)
-    except NoRoomError as error:
-        tell(f"old versions were not removed from the archive: {error}")
-        return
-    if found.records:
-        tell(
-            f"{found.records} records with {found.removed_bytes} bytes were removed from the archive by the "
-            f"settings; it now takes {found.disk_bytes} bytes of the disk"
-        )
-    elif config.keep_bytes and found.disk_bytes > config.keep_bytes:
-        tell(
-            f"the archive takes {found.disk_bytes} bytes of the disk, and keep_bytes is {config.keep_bytes}: the "
-            "newest version of each page is never removed; allow more, or crawl fewer pages"
-        )
-
-
-async def _stop_to_keep_less(one: Crawl, network: Network, directory: Path, clock: Clock) -> None:
-    """End the run when old versions are due for removal by the present settings; the crawl resumes afterwards.
-
-    Settings changed by an order take effect at once.
-    """
-    looked_at, before = clock.now(), bounds_kept(one.tuning.config)
-    while True:
-        await asyncio.sleep(ORDERED_S)
-        config, now = one.tuning.config, clock.now()
-        if bounds_kept(config) == before and now < looked_at + _LOOK_S:
-            continue
-        looked_at, before = now, bounds_kept(config)
-        if wanted_less(config) and await _in_thread(due, directory, config, now):
-            break
-    one.stop(KEEP)
-    network.wake()
 
 
 async def _stop_when(stop: asyncio.Event, one: Crawl, network: Network) -> None:

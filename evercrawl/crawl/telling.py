@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.crawl.learn.indexing import Indexing
-from evercrawl.crawl.memory_room import MemoryRoom
+from evercrawl.crawl.memory_use.memory_room import MemoryRoom
 from evercrawl.crawl.pace import Pace
 from evercrawl.crawl.ports import Network
 from evercrawl.crawl.probes.random_probes import RandomProbes

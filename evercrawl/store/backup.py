@@ -26,6 +26,7 @@ from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import small
+from evercrawl.store.birth import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
@@ -40,7 +41,6 @@ from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE
-from evercrawl.store.partition import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.repair.kept import patch
 from evercrawl.store.snapshots.head import KIND
 

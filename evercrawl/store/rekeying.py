@@ -8,7 +8,7 @@ import msgspec
 
 from evercrawl.arrays.hasher import SECRET_BYTES
 from evercrawl.errors import StoreError
-from evercrawl.store.partition import FILE, FORMAT, write_birth
+from evercrawl.store.birth import FILE, FORMAT, write_birth
 from evercrawl.store.repair.birth import read_birth
 
 if TYPE_CHECKING:

@@ -27,13 +27,14 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.store import backup as backups
 from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.birth import UNFINISHED, is_crawl
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.keeping import REMOVED
-from evercrawl.store.partition import UNFINISHED, Partition, is_crawl
+from evercrawl.store.partition import Partition
 
 
 def events(directory) -> int:

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 
 from evercrawl.cli.main import main
-from evercrawl.store.partition import FILE
+from evercrawl.store.birth import FILE
 
 VERBS = (
     ["status"], ["status", "--memory"], ["status", "--json"], ["top", "--json"], ["verify", "--json"], ["verify"],

@@ -6,7 +6,7 @@ import pytest
 
 from evercrawl.cli import where
 from evercrawl.errors import ConfigError
-from evercrawl.store.partition import FILE
+from evercrawl.store.birth import FILE
 
 
 def named(folder=None):

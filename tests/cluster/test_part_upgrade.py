@@ -8,7 +8,7 @@ import pytest
 
 from evercrawl.cli.main import main
 from evercrawl.cluster.birth import born, note_begun, part_directories, read_birth
-from evercrawl.crawl import upgrading
+from evercrawl.crawl.mending import upgrading
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.store.disk.disk import RealDisk

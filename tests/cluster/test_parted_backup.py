@@ -19,11 +19,11 @@ from evercrawl.errors import ConfigError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import backup, catch_up
+from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.stamped import SNAPSHOT, stamped
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.segment import segments
-from evercrawl.store.partition import UNFINISHED
 from evercrawl.store.post.cut import JournalCut
 from tests.cluster.conftest import ServedNames
 

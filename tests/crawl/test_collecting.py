@@ -3,7 +3,7 @@
 import gc
 import weakref
 
-from evercrawl.crawl.collecting import sparing_survivors
+from evercrawl.crawl.memory_use.collecting import sparing_survivors
 
 
 class Ring:

@@ -12,7 +12,8 @@ import pytest
 from evercrawl.ask.export.tables import table
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl.removing.forgetting import finish, forget, targets
+from evercrawl.crawl.removing.forget_targets import targets
+from evercrawl.crawl.removing.forgetting import finish, forget
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.integrations.scrapy.store import RequestStore

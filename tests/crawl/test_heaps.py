@@ -6,7 +6,7 @@ import sys
 PROGRAM = """
 import threading
 from pathlib import Path
-from evercrawl.crawl.heaps import share_areas
+from evercrawl.crawl.memory_use.heaps import share_areas
 
 told = share_areas()
 kept, gate = [], threading.Barrier(17)
@@ -37,7 +37,7 @@ import re
 from pathlib import Path
 import numpy as np
 from evercrawl.arrays.numbering import Numbering
-from evercrawl.crawl.heaps import give_back
+from evercrawl.crawl.memory_use.heaps import give_back
 
 def resident(what):
     found = re.findall("^[0-9a-f]+-.*?^Rss: +([0-9]+)", Path("/proc/self/smaps").read_text(), re.M | re.S)

@@ -13,10 +13,11 @@ from evercrawl.ask.orders.give import give
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
 from evercrawl.crawl import session
+from evercrawl.crawl.removing import between_runs
 from evercrawl.crawl.removing import keeping as crawl_keeping
+from evercrawl.crawl.removing.between_runs import KEEP
 from evercrawl.crawl.removing.forgetting import opened_to_forget
 from evercrawl.crawl.removing.keeping import due, keep_less, on_disk
-from evercrawl.crawl.session import KEEP
 from evercrawl.errors import NotHeldError
 from evercrawl.model.stored.derived.derived import Derived
 from evercrawl.model.stored.reader import opened
@@ -235,7 +236,7 @@ def test_a_backup_of_what_did_not_change_copies_nothing(directory, tmp_path):
 
 
 def test_an_order_holds_in_a_running_crawl_for_what_is_archived(directory, monkeypatch):
-    monkeypatch.setattr(session, "ORDERED_S", 0.01)
+    monkeypatch.setattr(between_runs, "ORDERED_S", 0.01)
     assert held(directory, "a") == [True] * 6
     stop = asyncio.Event()
 

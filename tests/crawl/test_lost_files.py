@@ -14,7 +14,8 @@ from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.birth import is_crawl
+from evercrawl.store.partition import Partition
 
 
 @pytest.mark.parametrize("content", [b"no database " * 500, b""])

@@ -8,9 +8,9 @@ from hand_made import BEGAN_AT, SITE, HandMade
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.errors import StoreError
+from evercrawl.store.birth import COPY, FILE
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, UNCHANGED, Visit
-from evercrawl.store.partition import COPY, FILE
 from evercrawl.store.rekeying import give_secret
 from evercrawl.types import NO_SLOT, Outcome
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
-from evercrawl.crawl import repairing
+from evercrawl.crawl.mending import repairing
 from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.crawl.removing.keeping import keep_less
 from evercrawl.store import keeping

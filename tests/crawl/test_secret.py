@@ -14,7 +14,8 @@ import xxhash
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import backup
-from evercrawl.store.partition import COPY, FILE, KEY, Birth, Partition
+from evercrawl.store.birth import COPY, FILE, KEY, Birth
+from evercrawl.store.partition import Partition
 from evercrawl.store.table.table import SEGMENTS, KeyMap
 from evercrawl.types import NO_SLOT
 from tests.helpers.hashing import HASHER

@@ -17,9 +17,10 @@ from evercrawl.model.policy.followed import FOLLOWED_FILE
 from evercrawl.model.policy.schemes import LASTING
 from evercrawl.model.view import View, settings
 from evercrawl.progress import Limits, Progress, Summary
+from evercrawl.store.birth import is_crawl
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import holder, lock_for_crawl
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition
 from evercrawl.store.scheme import Scheme
 
 NOTHING = Limits(seconds=0.0)

@@ -11,12 +11,12 @@ import pytest
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
-from evercrawl.crawl.upgrading import FORMATS, STEPS, formats
+from evercrawl.crawl.mending.upgrading import FORMATS, STEPS, formats
 from evercrawl.errors import StoreError
+from evercrawl.store.birth import FORMAT
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal import segment
-from evercrawl.store.partition import FORMAT
 from evercrawl.store.snapshots import head, snapshot
 
 KEPT = Path(__file__).parents[1] / "store" / "data"

@@ -41,8 +41,9 @@ from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.journal.events import Visit
 from evercrawl.store.orders import OrderSource
-from evercrawl.store.partition import Partition, Scheme
+from evercrawl.store.partition import Partition
 from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.state import State
 
 BEGAN_AT = 1_700_000_000.0

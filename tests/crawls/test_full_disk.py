@@ -136,7 +136,7 @@ def test_settings_without_room_make_no_crawl(tmp_path, monkeypatch):
     import asyncio
 
     from evercrawl.config import Config
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     def no_room(config, directory) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

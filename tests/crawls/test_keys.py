@@ -12,9 +12,9 @@ from evercrawl.model.stored.answers import answer_of, exchange_of
 from evercrawl.parse.urls import normalise
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import Answer, MadeWeb
+from evercrawl.store.birth import FILE
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import CHANGED
-from evercrawl.store.partition import FILE
 from evercrawl.types import Outcome
 from tests.helpers.forged import ATTACKER, VICTIM, forged
 

@@ -10,7 +10,7 @@ import pytest
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.crawl.loop import MEMORY_WAIT_S
-from evercrawl.crawl.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
+from evercrawl.crawl.memory_use.memory_room import MemoryRoom, container_limit_bytes, resident_bytes
 from evercrawl.errors import NoMemoryError
 from evercrawl.store.partition import Partition
 

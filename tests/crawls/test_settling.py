@@ -19,7 +19,7 @@ from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import MadeWeb
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import Passed
-from evercrawl.store.partition import Scheme
+from evercrawl.store.scheme import Scheme
 from evercrawl.types import NO_SLOT
 
 HOSTS = ("http://a.example", "http://b.example")

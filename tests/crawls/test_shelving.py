@@ -5,7 +5,7 @@ from contextlib import closing
 from typing import Any
 
 from evercrawl.arrays import rows, shelf
-from evercrawl.crawl.shelving import Shelving
+from evercrawl.crawl.memory_use.shelving import Shelving
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.progress import Limits
 from evercrawl.simulate.worlds.made_web import MadeWeb

@@ -21,7 +21,7 @@ from evercrawl.cli.main import main
 from evercrawl.cluster.birth import read_birth as cluster_birth
 from evercrawl.cluster.moving.order import read_move
 from evercrawl.config import Config
-from evercrawl.crawl.repairing import settled
+from evercrawl.crawl.mending.repairing import settled
 from evercrawl.crawl.session import crawl as run_crawl
 from evercrawl.errors import EvercrawlError, StoreError
 from evercrawl.model.rules.robots_file import RobotsFile, RobotsRow, stored, unreachable
@@ -32,13 +32,14 @@ from evercrawl.serve.signals.websub import Subscriptions
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 from evercrawl.store.archive.member import unpack
 from evercrawl.store.archive.warc_read import walk
+from evercrawl.store.birth import FILE, Birth, crawl_id
 from evercrawl.store.disk import inflating
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgetting import PLAN, Blank, Patch, carry_out, new_plan, write_plan
 from evercrawl.store.journal.frame import Frame, Press
 from evercrawl.store.keeper.folder import is_held, noted_place
-from evercrawl.store.partition import FILE, Birth, Partition, crawl_id
+from evercrawl.store.partition import Partition
 from evercrawl.store.repair.kept import keep_bytes, move_away, patch
 from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook
 

@@ -10,7 +10,7 @@ from typing import Any
 import psutil
 import pytest
 
-from evercrawl.crawl import session
+from evercrawl.crawl import equipment
 from evercrawl.crawl.workers.crew import Crew
 from evercrawl.crawl.workers.workers import Workers
 
@@ -24,7 +24,7 @@ def made(monkeypatch):
         made.append(Workers(*arguments, **more, busy_s=0.0))
         return made[-1]
 
-    monkeypatch.setattr(session, "Workers", functools.wraps(Workers)(workers))
+    monkeypatch.setattr(equipment, "Workers", functools.wraps(Workers)(workers))
     return made
 
 

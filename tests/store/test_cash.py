@@ -28,8 +28,9 @@ from evercrawl.store.journal.events import (
     Switched,
     Visit,
 )
-from evercrawl.store.partition import Partition, Scheme
+from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import MEMBER as IS_MEMBER
+from evercrawl.store.scheme import Scheme
 from evercrawl.store.table.table import NO_RECORD, ROOT
 from evercrawl.types import NO_SLOT, Outcome
 from tests.helpers.small_blocks import small_blocks

@@ -9,6 +9,7 @@ import pytest
 
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.simulate.surroundings.disk import VirtualDisk
+from evercrawl.store.birth import FILE
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.keeper import restoring
@@ -23,7 +24,7 @@ from evercrawl.store.keeper.messages import (
     KeeperStep,
 )
 from evercrawl.store.keeper.restoring import LINE_FILE, hindrance, lacks_all, line_of, restore_copy
-from evercrawl.store.partition import FILE, Partition
+from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Share
 
 NAME = "journal-0000000000000000.log"

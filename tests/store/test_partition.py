@@ -10,8 +10,9 @@ import pytest
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry
+from evercrawl.store.birth import COPY, FILE, FORMAT, is_crawl
 from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Lost, Visit
-from evercrawl.store.partition import COPY, FILE, FORMAT, Partition, is_crawl
+from evercrawl.store.partition import Partition
 from evercrawl.store.resuming import to_try
 from evercrawl.types import Exchange, Outcome, Request
 

@@ -14,9 +14,10 @@ from evercrawl.ask.verify.verify import inspect
 from evercrawl.errors import ConfigError
 from evercrawl.model.stored import reader
 from evercrawl.parse.sites import found_site
+from evercrawl.store.birth import SHARED_FORMAT
 from evercrawl.store.journal.codec import encode_slots
 from evercrawl.store.journal.events import Discovery, Found, LetterReceived, LetterSent, LetterSettled
-from evercrawl.store.partition import SHARED_FORMAT, Partition
+from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.types import NO_SLOT
 

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Final
 
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.birth import UNFINISHED, is_crawl, see_finished
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import PURPOSE, holder
 from evercrawl.store.journal.events import Obeyed
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.live_line import ask
 from evercrawl.store.orders import CrawlOrder, append, named
-from evercrawl.store.partition import UNFINISHED, is_crawl, see_finished
 from evercrawl.store.steering import BEGUN
 
 PING_S: Final = 2.0

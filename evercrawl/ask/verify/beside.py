@@ -18,12 +18,12 @@ from evercrawl.model.policy import lessons_file
 from evercrawl.model.worth import quality_weight
 from evercrawl.model.worth.usage import USAGE_FILE, Tail
 from evercrawl.small_file import LIST_BYTES, read_small, small
+from evercrawl.store.birth import COPY, FILE, KEY
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.forgotten import load
 from evercrawl.store.forgotten_rows import TABLES, rows_left
-from evercrawl.store.partition import COPY, FILE, KEY
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.repair.damage import Part
 

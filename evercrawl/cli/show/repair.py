@@ -12,7 +12,7 @@ from evercrawl.cli.show.plain import fit, many
 if TYPE_CHECKING:
     from evercrawl.ask.verify.findings import Findings
     from evercrawl.cli.show.meter import Meter
-    from evercrawl.crawl.repairing import RepairPlan
+    from evercrawl.crawl.mending.repairing import RepairPlan
 
 MOST_ROUNDS: Final = 5
 """Maximum number of rounds: the journal is repaired first, then other files, then the index of the archive."""
@@ -39,7 +39,7 @@ class Repairing:
     def run(self) -> Findings:
         """Repair, and return the findings afterwards."""
         from evercrawl.ask.verify.verify import verify
-        from evercrawl.crawl import repairing
+        from evercrawl.crawl.mending import repairing
 
         backup, seen = Path(self._args.backup) if self._args.backup else None, list[list[str]]()
         for _ in range(MOST_ROUNDS):

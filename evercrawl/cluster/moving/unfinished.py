@@ -12,10 +12,10 @@ from evercrawl.cluster.birth import drop_goal, part_directories, read_birth
 from evercrawl.cluster.moving.transfer import marker
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import MOVING
+from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.leaving import MOVE
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.partition import UNFINISHED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

@@ -15,16 +15,17 @@ from typing import Any, Final
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, Config, save
-from evercrawl.crawl.collecting import sparing_survivors
-from evercrawl.crawl.heaps import share_areas
+from evercrawl.crawl.equipment import open_index, parsers_of
 from evercrawl.crawl.importing.captures import Source
 from evercrawl.crawl.importing.importer import Importer, ImportTally
 from evercrawl.crawl.importing.nowhere import Nowhere
 from evercrawl.crawl.importing.planning import Plan
 from evercrawl.crawl.memory import Memory
+from evercrawl.crawl.memory_use.collecting import sparing_survivors
+from evercrawl.crawl.memory_use.heaps import share_areas
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
-from evercrawl.crawl.session import open_index, parsers_of, scheme_at_first
+from evercrawl.crawl.session import scheme_at_first
 from evercrawl.crawl.timekeeping import resume
 from evercrawl.errors import ApplyError, ConfigError, StoreError
 from evercrawl.fetch.guard import Guard
@@ -33,9 +34,10 @@ from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.rules.scope import Scope
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.progress import Progress
+from evercrawl.store.birth import is_crawl
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.trouble import in_words
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
 
 HISTORY_S: Final = 4 * 365.25 * 86_400.0

@@ -13,9 +13,10 @@ from evercrawl.model.stored.indexed import entry_of, expected
 from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.search.anchors import Anchors
 from evercrawl.search.index import FOLDER, Index, IndexedPage
+from evercrawl.store.birth import is_crawl
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.trouble import in_words
-from evercrawl.store.partition import Partition, is_crawl
+from evercrawl.store.partition import Partition
 
 TOGETHER: Final = 64  # pages written to the index at once
 COMMITTED_TOGETHER: Final = 20_000  # pages between two commits

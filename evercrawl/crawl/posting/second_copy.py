@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import xxhash
 
 from evercrawl.errors import ConfigError, StoreError
+from evercrawl.store.birth import COPY, FILE, KEY, birth_id
 from evercrawl.store.forgotten import FILES as FORGOTTEN
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
@@ -27,7 +28,6 @@ from evercrawl.store.keeper.messages import (
     KeeperStep,
 )
 from evercrawl.store.keeper.restoring import line_of
-from evercrawl.store.partition import COPY, FILE, KEY, birth_id
 from evercrawl.store.skipping import SKIPPED_FILE
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from evercrawl.lab.histories.history import History
 from evercrawl.lab.histories.journal import history_of_crawl
 from evercrawl.lab.histories.tables import KINDS, names_in, read_history
 from evercrawl.model.stored.reader import Tell
-from evercrawl.store.partition import is_crawl
+from evercrawl.store.birth import is_crawl
 
 SHIPPED: Final = Path(str(files("evercrawl.lab.histories") / "shipped"))
 """Folder of the histories that come with the package."""

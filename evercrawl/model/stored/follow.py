@@ -11,10 +11,11 @@ from typing import Final
 from evercrawl.errors import EvercrawlError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store import folding
+from evercrawl.store.birth import crawl_id
 from evercrawl.store.forgotten import stamp
 from evercrawl.store.journal.events import Event, Switched, Visit
 from evercrawl.store.journal.segment import segments
-from evercrawl.store.partition import Partition, crawl_id
+from evercrawl.store.partition import Partition
 from evercrawl.store.snapshots.snapshot import newest_head
 
 TURN_S: Final = 0.02

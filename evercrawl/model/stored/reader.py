@@ -10,11 +10,12 @@ import numpy as np
 from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import found_site, site_rules
+from evercrawl.store.birth import is_crawl, see_single
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import Drawn, Event, Visit
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import Partition, is_crawl, see_single
+from evercrawl.store.partition import Partition
 
 Tell: TypeAlias = Callable[[str, int, int], None]
 

@@ -16,6 +16,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.small_file import small
 from evercrawl.store import orders, signals
+from evercrawl.store.birth import birth_id
 from evercrawl.store.journal.segment import segment_name
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.messages import (
@@ -27,7 +28,6 @@ from evercrawl.store.keeper.messages import (
     KeeperRefusal,
     KeeperStep,
 )
-from evercrawl.store.partition import birth_id
 
 if TYPE_CHECKING:
     from evercrawl.store.disk.disk import Disk

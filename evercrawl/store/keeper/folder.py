@@ -21,8 +21,8 @@ from evercrawl.store.repair.birth import read_birth
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from evercrawl.store.birth import Birth
     from evercrawl.store.disk.disk import Disk
-    from evercrawl.store.partition import Birth
 
 NOTE: Final = "second-copy.json"
 """File in a partition's directory with the place of its second copy."""

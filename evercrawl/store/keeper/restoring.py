@@ -15,10 +15,10 @@ import msgspec
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import small
+from evercrawl.store.birth import COPY, FILE
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.keeper.copy import JOURNAL, PIECE_BYTES, STATE_FILE, CopyState, state_of, write_state
-from evercrawl.store.partition import COPY, FILE
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -1,1 +1,1 @@
-"""Repair of a damaged crawl directory, by kind of file; `evercrawl.crawl.repairing` runs the steps in order."""
+"""Repair of a damaged crawl directory, by kind of file; `evercrawl.crawl.mending.repairing` runs the steps in order."""

@@ -11,9 +11,9 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.small_file import small
 from evercrawl.store.archive.cdxj import SEGMENT_SUFFIX
+from evercrawl.store.birth import COPY, FILE, KEY, Birth
 from evercrawl.store.journal.events import Switched
 from evercrawl.store.journal.journal import Journal
-from evercrawl.store.partition import COPY, FILE, KEY, Birth
 from evercrawl.store.snapshots import snapshot
 
 if TYPE_CHECKING:

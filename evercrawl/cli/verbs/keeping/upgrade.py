@@ -15,7 +15,7 @@ from evercrawl.cli.show.plain import fit
 from evercrawl.errors import ConfigError
 
 if TYPE_CHECKING:
-    from evercrawl.crawl.upgrading import FormatState
+    from evercrawl.crawl.mending.upgrading import FormatState
 
 _MORE = (
     "Crawls of older versions can be used without an upgrade; this lists the formats of their files, and rewrites "
@@ -41,8 +41,8 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Report the present format, and convert the directory."""
     directory = Path(args.crawl) if args.crawl is not None else where.directory(args)
-    warm.before_reading("evercrawl.crawl.upgrading")
-    from evercrawl.crawl.upgrading import formats, upgrade
+    warm.before_reading("evercrawl.crawl.mending.upgrading")
+    from evercrawl.crawl.mending.upgrading import formats, upgrade
 
     found = formats(directory)
     if args.json:
@@ -69,11 +69,11 @@ def run_parted(args: argparse.Namespace, directory: Path) -> int:
     whatever formats the others have, so an interrupted upgrade can be repeated, or left as it is.
     """
     from evercrawl.cluster.birth import part_directories, read_birth
+    from evercrawl.store.birth import is_crawl
     from evercrawl.store.disk.lock import Lock
-    from evercrawl.store.partition import is_crawl
 
-    warm.before_reading("evercrawl.crawl.upgrading")
-    from evercrawl.crawl.upgrading import formats, upgrade
+    warm.before_reading("evercrawl.crawl.mending.upgrading")
+    from evercrawl.crawl.mending.upgrading import formats, upgrade
 
     begun, afar = read_birth(directory), list[int]()
     parts: dict[Path, list[FormatState]] = {}

@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 def _found(words: list[str], *, texts: bool) -> list[Path]:
     """Return the requested histories; inner loops are compiled only if a crawl is read."""
     from evercrawl.lab.histories.find import find
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     found = find(*words)
     crawls = [path for path in found if is_crawl(path)]

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _see(directory: Path) -> None:
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     if not is_crawl(directory):
         raise ConfigError(f"there is no crawl in {directory}; start one: evercrawl crawl URL --dir {directory}")

@@ -137,8 +137,8 @@ def crawl(
 
     With `quiet`, for which `watch` shows nothing, standard error then reports what was tried.
     """
+    from evercrawl.store.birth import is_crawl
     from evercrawl.store.disk.lock import lock_for_crawl
-    from evercrawl.store.partition import is_crawl
 
     if not urls and not directory.is_dir():  # a mistyped name must not create a directory
         raise ConfigError(f"there is no crawl in {directory}; name a seed: evercrawl crawl URL --dir {directory}")

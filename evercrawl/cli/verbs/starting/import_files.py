@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _directory(args: argparse.Namespace) -> Path:
     """Return the crawl directory, which need not exist; the current folder only if it is a crawl, or empty."""
-    from evercrawl.store.partition import is_crawl
+    from evercrawl.store.birth import is_crawl
 
     directory = where.directory(args)
     if args.dir is None and not is_crawl(directory) and any(os.scandir(directory)) and not args.dry_run:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from evercrawl.model.stored.reader import events, opened
 from evercrawl.parse.urls import hostname
+from evercrawl.store.birth import is_crawl
 from evercrawl.store.journal.events import Visit
-from evercrawl.store.partition import is_crawl
 
 if TYPE_CHECKING:
     from evercrawl.lab.histories.history import History

@@ -10,7 +10,7 @@ from evercrawl.lab.histories.evolution.aspects import PageAspects
 from evercrawl.lab.histories.evolution.bodies import aspects_of_crawl
 from evercrawl.lab.histories.evolution.staying import Texts, texts
 from evercrawl.lab.histories.versions import versions_of_crawl
-from evercrawl.store.partition import is_crawl
+from evercrawl.store.birth import is_crawl
 
 if TYPE_CHECKING:
     import numpy as np

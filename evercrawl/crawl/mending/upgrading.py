@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import msgspec
 
 from evercrawl.clock import SystemClock
-from evercrawl.crawl.repairing import settled
+from evercrawl.crawl.mending.repairing import settled
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.policy import lessons_file
+from evercrawl.store.birth import FORMAT, SHARED_FORMAT, is_crawl
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal import segment
-from evercrawl.store.partition import FORMAT, SHARED_FORMAT, is_crawl
 from evercrawl.store.rekeying import give_secret
 from evercrawl.store.repair.birth import read_birth
 from evercrawl.store.snapshots import head, snapshot, version8

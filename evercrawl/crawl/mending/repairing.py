@@ -21,18 +21,19 @@ from evercrawl.clock import SystemClock
 from evercrawl.config import FILE_NAME, load
 from evercrawl.config.secrets import write_private
 from evercrawl.crawl.learn.reindex import reindex
-from evercrawl.crawl.salvaging import SALVAGED_FILE, known_again, salvage
+from evercrawl.crawl.mending.salvaging import SALVAGED_FILE, known_again, salvage
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.parse.sites import site, site_rules
 from evercrawl.search.index import FOLDER as SEARCH_FOLDER
 from evercrawl.store.archive.archive import Archive
 from evercrawl.store.archive.pointer import ArchiveEnd, Pointer
+from evercrawl.store.birth import UNFINISHED, is_crawl, write_birth
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import Lock, holder
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.tail import find_end
-from evercrawl.store.partition import UNFINISHED, Partition, is_crawl, write_birth
+from evercrawl.store.partition import Partition
 from evercrawl.store.repair import journal as mending
 from evercrawl.store.repair.archive import ArchiveMending
 from evercrawl.store.repair.birth import read_birth, worked_out
