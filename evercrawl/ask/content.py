@@ -226,9 +226,9 @@ def _since(partition: Partition, slot: int, row: Any, event: Visit) -> list[str]
 
 def _unknown(partition: Partition, url: str, config: Config) -> str:
     state = partition.state
-    rows = state.known.rows()
+    known = state.known.columns()
     scope = Scope(config, lambda _: 0)
-    for number in np.unique(rows["host"][rows["depth"] == 0]):
+    for number in np.unique(known.host[known.depth == 0]):
         scope.add_root(state.hosts[int(number)])
     if not scope.allows(url, 0):
         return f"{url} is out of this crawl's scope ({config.scope}, see crawl.toml), so it is never fetched."

@@ -148,7 +148,7 @@ def _top(part: Path, most: int) -> tuple[float, float, list[TopPage]]:
         view = View(crawl, settings(part)[0], time.time())
         post = view.state.post
         assert post is not None, "a partition of several"
-        mine = post.owned(view.state.known.columns().host)
+        mine = post.owned(view.state.known.hosts())
         importance = np.where(mine, view.importance * view.total, 0.0)
         counted = view.counted - float(np.count_nonzero(~mine))
         return float(importance.sum()), counted, top_pages(view, most, importance)
@@ -196,7 +196,7 @@ def _status(part: Path) -> PartStatus:
     with closing(opened(part)) as crawl:
         post = crawl.state.post
         assert post is not None, "a partition of several"
-        others = int(np.count_nonzero(~post.owned(crawl.state.known.columns().host)))
+        others = int(np.count_nonzero(~post.owned(crawl.state.known.hosts())))
         return PartStatus(
             post.ownership.number, said, max(said.known - others, 0), max(said.never_fetched - others, 0),
             sum(peer.sent for peer in post.peers), sum(peer.applied for peer in post.peers),

@@ -186,8 +186,8 @@ class View(ImportanceView):
     def scope(self) -> Scope:
         """The scope of the crawl, with the hosts of its seeds and the number of known pages of each."""
         state = self.state
-        rows = state.known.rows()
-        pages = np.bincount(rows["host"], minlength=len(state.hosts))
+        columns = state.known.columns()
+        pages = np.bincount(columns.host, minlength=len(state.hosts))
 
         def known(name: str) -> int:
             number = state.hosts.find(name)
@@ -196,7 +196,7 @@ class View(ImportanceView):
         scope = Scope(self.config, known)
         for name in state.steered.roots:
             scope.add_root(name)
-        roots: list[int] = np.unique(rows["host"][rows["depth"] == 0]).tolist()
+        roots: list[int] = np.unique(columns.host[columns.depth == 0]).tolist()
         for number in roots:
             scope.add_root(state.hosts[number])
         return scope

@@ -8,6 +8,7 @@ import pytest
 from evercrawl.progress import Limits
 from evercrawl.schedule.policies.price.price import Price
 from evercrawl.simulate.worlds.made_web import Answer
+from evercrawl.store.table.known import KnownLog
 
 ORIGINAL, MIRROR, LIST = "http://original.example", "http://mirror.example", "http://list.example"
 PAGES, OWN, LISTED = 200, 20, 8
@@ -94,6 +95,13 @@ def test_in_order_of_discovery_it_is_spared_too_and_the_crawl_comes_to_an_end(ru
     assert len(read(ran, ORIGINAL)) == PAGES
     assert len({url for url in read(ran, MIRROR) if "/own" not in url}) <= 0.2 * PAGES
     run.same()
+
+
+def test_no_column_of_all_urls_is_read_from_the_file_while_it_runs(run, monkeypatch):
+    for name in ("columns", "hosts"):
+        whole = getattr(KnownLog, name)
+        monkeypatch.setattr(KnownLog, name, lambda log, whole=whole: whole(log) if log.held else pytest.fail("all"))
+    assert len(read(crawled(run, Mirrored(), pages=120), MIRROR)) > 10
 
 
 class FalseMirrored(Mirrored):

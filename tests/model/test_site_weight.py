@@ -7,6 +7,7 @@ from weighing import columns, every, importance, worth
 from evercrawl.ask.rank.top_sites import top_sites
 from evercrawl.importance.sites.site_cash import SiteCash
 from evercrawl.model.worth.site_weight import SiteWeight
+from evercrawl.store.table.known import KnownLog
 
 A, B, C = (f"http://{name}.example" for name in "abc")
 
@@ -41,6 +42,22 @@ def test_pages_count_as_their_sites_do(made):
     assert [each.pop() for each in times] == pytest.approx((0.1 + 0.9 * found / of_pages).tolist())
     assert found.argmax() == 2, "both others link to it"
     assert worth(made, "site").sum() == pytest.approx(importance(made).sum(), rel=1e-6)
+
+
+def test_a_visit_reads_the_hosts_of_its_links_alone(made, monkeypatch):
+    three_sites(made)
+    weight = SiteWeight(made.partition)
+    made.heard = weight.listener
+    made.restart()
+    made.state.known.release()
+    rows = KnownLog.rows
+    monkeypatch.setattr(
+        KnownLog, "rows", lambda log, *span: rows(log, *span) if len(span) == 2 else pytest.fail("all rows")
+    )
+    before = weight.listener.sites.total
+    read(made, f"{A}/1", f"{B}/")
+    worth(made, "site")
+    assert weight.listener.sites.total > before
 
 
 def test_a_crawl_that_goes_on_knows_what_one_that_was_never_interrupted_does(made):

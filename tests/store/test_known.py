@@ -115,3 +115,40 @@ def test_the_digest_is_of_what_was_added_written_or_not(tmp_path):
     assert log.digest() == digests[3]
     assert [KnownLog(RealDisk(tmp_path), count, writable=False).digest() for count in (0, 2, 4, 6)] == digests
     assert len(set(digests)) == 4
+
+
+class CountingDisk(RealDisk):
+    """Counts the bytes read, and notes the largest read."""
+
+    def __init__(self, directory) -> None:
+        super().__init__(directory)
+        self.read_bytes = self.largest = 0
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        self.read_bytes += size
+        self.largest = max(self.largest, size)
+        return super().read(name, offset, size)
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_hosts_of_some_urls_are_read_near_them(tmp_path, released):
+    log = KnownLog(disk := CountingDisk(tmp_path), 0)
+    hosts = np.random.default_rng(1).integers(0, 1000, 150_000)
+    log.append(np.arange(1, 150_001, dtype=np.uint64), hosts.tolist(), 5, 0, 1, 0)
+    log.flush()
+    log.append(np.arange(150_001, 150_011, dtype=np.uint64), list(range(10)), 5, 0, 0, 0)
+    hosts = np.concatenate((hosts, np.arange(10)))
+    if released:
+        log.release()
+    else:
+        log.columns()
+    disk.read_bytes = disk.largest = 0
+    few = np.array([149_999, 7, 65_535, 65_536, 7, 150_009, 9], np.uint32)
+    assert log.hosts_of(few).tolist() == hosts[few].tolist()
+    assert log.hosts_of(few[:0]).tolist() == []
+    assert disk.read_bytes < 1000
+    assert log.hosts_of(np.arange(0, 150_010, 3)).tolist() == hosts[::3].tolist()
+    assert log.hosts().tolist() == log.columns().host.tolist() == hosts.tolist()
+    assert np.flatnonzero(log.columns().depth == 0).tolist() == list(range(150_000, 150_010))
+    assert disk.largest < 1 << 21, "never all at once"
+    assert log.held == (not released)

@@ -228,7 +228,7 @@ def _slots(view: View, number: int | None) -> Iterator[Slots]:
     if number is None:
         yield from view.pieces()
         return
-    hosts = view.state.known.rows()["host"]
+    hosts = view.state.known.hosts()
     mine = np.flatnonzero(view.state.site_of[hosts] == number).astype(np.uint32)
     for first in range(0, len(mine), PIECE):
         yield mine[first : first + PIECE]

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from evercrawl.ask.rank.link_steps import link_steps
 from evercrawl.ask.rank.top import largest
@@ -69,12 +69,11 @@ def rising_pages(view: View, most: int, within_s: float | None = None) -> list[R
     score, short, long = rising(view.importance, steps, now, length_s, usual)
     came, went = (Counter[int](steps.page[way].tolist()) for way in (steps.amount > 0, steps.amount < 0))
     best: list[int] = [slot for slot in largest(score, most).tolist() if score[slot] > 0]
-    rows: Any = state.known.rows()
     return [
         RisingPage(
             rank, state.urls.get(slot), float(score[slot]), float(view.importance[slot]),
             float(view.importance[slot]) / usual, float(short[slot]) / usual, float(long[slot]) / usual,
-            came[slot], went[slot], state.instant(float(rows["found"][slot])),
+            came[slot], went[slot], state.instant(float(state.known.row(slot)["found"])),
         )
         for rank, slot in enumerate(best, 1)
     ]  # fmt: skip

@@ -112,7 +112,7 @@ def members(folded: State) -> tuple[Slots, Slots]:
     unread[rows["slot"]] = False
     roots = np.flatnonzero(unread).astype(np.uint32)
     read = rows[(rows["flags"] & MEMBER) != 0]
-    hosts = np.concatenate([read["host"], folded.known.rows()["host"][roots]])
+    hosts = np.concatenate([read["host"], folded.known.hosts_of(roots)])
     return np.concatenate([read["slot"], roots]), folded.site_of[hosts]
 
 

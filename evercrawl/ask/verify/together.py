@@ -128,7 +128,7 @@ def _pages(partition: Partition, number: int, found: Together) -> None:
     state = partition.state
     scheme, rows = scheme_of(state.scheme, state), state.records.rows[: state.records.count]
     assert isinstance(scheme, Push), "values are those of push"
-    texts, hosts = _names(state), state.known.rows()["host"]
+    texts, hosts = _names(state), state.known.hosts()
     assert state.post is not None
     for slot, url in enumerate(texts):
         found.cash[url] += float(state.table.cash[slot])

@@ -87,7 +87,7 @@ class VirtualTurns:
         if self._barred is not None:
             unread &= np.unpackbits(self._barred.bits[: (count + 7) // 8], bitorder="little")[:count] == 0
         weights = np.where(unread, self._unread, np.where(member, self._read, 0.0))
-        weights *= state.accounts.sites["trusted"][state.site_of[state.known.rows(0, count)["host"]]] > 0
+        weights *= state.accounts.sites["trusted"][state.site_of[state.known.hosts()]] > 0
         if self._focusing is not None:
             weights *= self._focusing.weights(np.arange(count, dtype=np.uint32))
         return weights

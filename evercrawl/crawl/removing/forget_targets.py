@@ -68,7 +68,7 @@ def targets(partition: Partition, wanted: Sequence[str]) -> ForgetTargets:
             for name in (host, f"{host}."):
                 number = state.hosts.find(name)
                 if number is not None:
-                    slots |= set(np.flatnonzero(state.known.columns().host == number).tolist())
+                    slots |= set(np.flatnonzero(state.known.hosts() == number).tolist())
                     hosts += [name] if name not in hosts else []
         else:
             found = set(_matching(partition, word))

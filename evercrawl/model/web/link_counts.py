@@ -37,7 +37,7 @@ class PageSites:
         self._state, self._hosts = partition.state, hosts
         self._known = 0
         self._site: Slots = np.zeros(0, np.uint32)  # by slot
-        self._add(self._state.known.rows()["host"])
+        self._add(self._state.known.hosts())
 
     def learned(self, event: Visit, held: Visit | None) -> None:
         """Do nothing: a page's site never changes."""
@@ -67,7 +67,7 @@ class Backlog:
     def __init__(self, partition: Partition, *, hosts: bool = False) -> None:
         state = partition.state
         self._sites = PageSites(partition, hosts=hosts)
-        known = state.known.rows()["host"]
+        known = state.known.hosts()
         self._of_site: Ints = np.zeros(0, np.int64)
         self._add(self._sites.sites(known))
         read = (state.table.record[: len(known)] & np.uint32(NO_RECORD)) == 0

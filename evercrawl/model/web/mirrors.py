@@ -149,7 +149,9 @@ class Mirrors:
         self._waited = set[int]()  # postponed pages that have waited long enough
         self._due: list[int] = []  # pages no longer postponed
         self._now = 0.0
-        self._seeds: set[int] | None = None  # hosts of seeds, computed on first use
+        self._seeds: set[int] | None = None  # hosts of seeds; a reader finds them when they are first asked for
+        if state.known.held:  # later a crawl would have to read them from the file
+            self._seeds = self._find_seeds()
         self._unseen: dict[int, int] = {}  # by the copy's host number: known URLs not scanned yet
         self._next = 0  # of these
         self._recall()
@@ -183,8 +185,8 @@ class Mirrors:
 
     def admitted(self, found: Discovery) -> None:
         """Take in newly known URLs of mirrors."""
-        if not found.depth:
-            self._seeds = None
+        if not found.depth and self._seeds is not None:
+            self._seeds.update(found.hosts)
         for i, host in enumerate(found.hosts) if self._mirrors else ():
             if host in self._mirrors:
                 self._note(found.first_slot + i, found.urls[i], self._mirrors[host])
@@ -261,9 +263,12 @@ class Mirrors:
     def _seeded(self, host: int) -> bool:
         """Return whether a host has a seed; then all of it is read, whoever has the same content."""
         if self._seeds is None:
-            known = self._state.known.columns()
-            self._seeds = set(known.host[known.depth == 0].tolist())
+            self._seeds = self._find_seeds()
         return host in self._seeds
+
+    def _find_seeds(self) -> set[int]:
+        known = self._state.known.columns()
+        return set(known.host[known.depth == 0].tolist())
 
     def _compare(self, pair: HostPair, url: str, said: PageLikeness) -> None:
         """Compare a page with that of the same path on the other host, if that was read."""
@@ -317,7 +322,7 @@ class Mirrors:
         copies = rows[(rows["outcome"] == Outcome.DUPLICATE) & (rows["alias"] != NO_SLOT)]
         if not len(copies):
             return
-        hosts = state.known.columns().host
+        hosts = state.known.hosts()
         pairs, count = np.unique(np.stack([copies["host"], hosts[copies["alias"]]]), axis=1, return_counts=True)
         apart = np.flatnonzero(pairs[0] != pairs[1])
         most: list[list[int]] = pairs.T[apart[np.argsort(-count[apart], kind="stable")][:_RECALLED]].tolist()

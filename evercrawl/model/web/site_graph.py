@@ -78,7 +78,7 @@ def pages_that_count(state: State) -> NDArray[np.bool_]:
 
 def site_numbers(state: State) -> Ints:
     """Return the index of the site of each known page, shape (known,)."""
-    numbers: Ints = state.site_of[state.known.rows()["host"]].astype(np.int64)
+    numbers: Ints = state.site_of[state.known.hosts()].astype(np.int64)
     return numbers
 
 

@@ -42,8 +42,8 @@ class FollowedSiteCash:
         if not event.flags & HAS_LINKS:
             return
         own, slots = int(self._state.site_of[event.host]), links_away(event)
-        known = self._state.known.rows()["host"]
-        others = np.unique(self._state.site_of[known[slots[slots < len(known)]]])
+        known = self._state.known
+        others = np.unique(self._state.site_of[known.hosts_of(slots[slots < known.count])])
         self.sites.visit(own, [other for other in others.tolist() if other != own])
 
 
@@ -102,7 +102,7 @@ class SiteWeight(Weight):
         return {"now": float(found[site]) * len(found)}
 
     def _sites(self, slots: Slots) -> Slots:
-        sites: Slots = self._state.site_of[self._state.known.rows()["host"][slots]]
+        sites: Slots = self._state.site_of[self._state.known.hosts_of(slots)]
         return sites
 
     def _times(self) -> Floats:

@@ -139,7 +139,7 @@ def requested(parts: ServerParts, request: Request) -> Response:
         rows = list[list[Any]]()
         for stop in range(derived.runs.visits, 0, -_PIECE):
             slots = derived.runs.slice("slot", max(stop - _PIECE, 0), stop)
-            here = np.flatnonzero(view.state.known.rows()["host"][slots] == number)[::-1][: most - len(rows)]
+            here = np.flatnonzero(view.state.known.hosts_of(slots) == number)[::-1][: most - len(rows)]
             visits = (max(stop - _PIECE, 0) + here).astype(np.int64)
             columns = [derived.runs.take(name, visits).tolist() for name in ("at", "outcome", "status", "wire")]
             urls = view.state.urls.get_many(slots[here].tolist())

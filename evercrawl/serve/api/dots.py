@@ -35,7 +35,7 @@ def pages_map(parts: ServerParts, request: Request) -> Response:
 def _dots(view: View, most: int, site: str) -> dict[str, Any]:
     importance = view.importance
     if site:
-        here = of_site(view.state, view.state.known.rows()["host"][: len(importance)], site)
+        here = of_site(view.state, view.state.known.hosts()[: len(importance)], site)
         importance = np.where(here, importance, 0.0)
         most = min(most, int(np.count_nonzero(here)))
     slots = largest(importance, most).astype(np.uint32) if most else np.zeros(0, np.uint32)
@@ -43,7 +43,7 @@ def _dots(view: View, most: int, site: str) -> dict[str, Any]:
         return {"at": view.now, "sites": [], "pages": [], "others": []}
     pages, (seen, _) = view.columns(slots), view.records(slots)
     fresh, rates = view.fresh(pages), rate(pages.shape, pages.scale_s)
-    hosts = view.state.known.rows()["host"][slots]
+    hosts = view.state.known.hosts_of(slots)
     sites = view.state.site_of[hosts]
     numbers, places = np.unique(sites, return_inverse=True)
     dots = [
@@ -65,7 +65,7 @@ def _others(view: View, importance: Floats, slots: Slots) -> list[tuple[str, int
     left = importance.copy()
     left[slots] = 0.0
     beyond = np.flatnonzero(left > 0).astype(np.uint32)
-    of = view.state.site_of[view.state.known.rows()["host"][beyond]]
+    of = view.state.site_of[view.state.known.hosts()[beyond]]
     count, weight = np.bincount(of), np.bincount(of, left[beyond])
     first = np.argsort(-weight, kind="stable")[:OTHERS]
     return [(view.state.sites[int(i)], int(count[i]), round(float(weight[i]), 9)) for i in first if count[i]]

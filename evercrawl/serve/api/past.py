@@ -151,14 +151,14 @@ def visits_before(view: View, runs: Runs, stop: int, span: tuple[float, float], 
         at = runs.take("at", numbers)
         return numbers[(at >= span[0]) & (at < span[1])][::-1][:most]
     found = list[Ints]()
-    hosts, left = view.state.known.rows()["host"], most
+    left = most
     wanted = of_site(view.state, np.arange(len(view.state.hosts), dtype=np.uint32), site) if site else None
     while stop > 0 and left > 0:
         start = max(stop - _PIECE, 0)
         at = runs.slice("at", start, stop)
         here = (at >= span[0]) & (at < span[1])
         if wanted is not None:
-            here &= wanted[hosts[runs.slice("slot", start, stop)]]
+            here &= wanted[view.state.known.hosts_of(runs.slice("slot", start, stop))]
         found.append((start + np.flatnonzero(here)[::-1][:left]).astype(np.int64))
         left -= len(found[-1])
         if len(at) and float(at.max()) < span[0]:

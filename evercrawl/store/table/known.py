@@ -7,6 +7,8 @@ Times of discovery are interpolated: slots are numbers of discovery, so a sample
 """
 
 from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -15,7 +17,7 @@ from numpy.typing import NDArray
 
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.disk import Disk
-from evercrawl.types import NO_SLOT, Floats, Keys, Slots
+from evercrawl.types import NO_SLOT, Floats, Ints, Keys, Slots
 
 _APART: Final = 64  # samples are at least 64 slots, and a 64th of all slots, apart
 
@@ -91,6 +93,7 @@ class KnownColumns(NamedTuple):
 TICKS_PER_S: Final = 16  # instants are stored as u32 ticks since the crawl's epoch, which is enough for 8.5 years
 assert KNOWN.itemsize == 24
 _READ_ROWS: Final = 1 << 16  # at once, so that they fit the processor's cache
+_NEAR_ROWS: Final = 1 << 9  # rows between two that are wanted, with which both are read at once
 
 
 class KnownLog:
@@ -124,9 +127,8 @@ class KnownLog:
         self._digest = xxhash.xxh3_64()
         self._keys: Keys = np.empty(count, np.uint64)
         self._columns = KnownColumns(np.empty(count, np.uint32), np.empty(count, np.uint32), np.empty(count, np.uint8))
-        for start in range(0, count, _READ_ROWS):
-            part = slice(start, min(start + _READ_ROWS, count))
-            rows = self.rows(part.start, part.stop)
+        for start, rows in self._pieces(0):
+            part = slice(start, start + len(rows))
             self._digest.update(rows.view(np.uint8).data)
             self.found_at.see(start, rows["found"])
             self._keys[part] = rows["key"]
@@ -136,6 +138,11 @@ class KnownLog:
         self._held = True
         if not writable:
             self.release()
+
+    @property
+    def held(self) -> bool:
+        """Return whether columns are in memory, because a crawl is about to start."""
+        return self._held
 
     def take_keys(self) -> Keys:
         """Return the keys of the rows that existed at opening, shape (n,); can be called once."""
@@ -147,18 +154,45 @@ class KnownLog:
         there = len(self._columns.host)
         if there == self.count:
             return self._columns
-        rows = self.rows(there)
-        columns = KnownColumns(
-            *(np.concatenate((column, rows[name])) for name, column in self._columns._asdict().items())
-        )
+        n = self.count
+        columns = KnownColumns(np.empty(n, np.uint32), np.empty(n, np.uint32), np.empty(n, np.uint8))
+        for name, column in columns._asdict().items():
+            column[:there] = getattr(self._columns, name)
+        for first, rows in self._pieces(there):
+            for name, column in columns._asdict().items():
+                column[first : first + len(rows)] = rows[name]
         if self._held:
             self._columns = columns
         return columns
 
+    def hosts(self) -> Slots:
+        """Return the host of each URL, shape (count,); 4 bytes each."""
+        if len(self._columns.host) == self.count:
+            return self._columns.host
+        hosts = np.empty(self.count, np.uint32)
+        for first, rows in self._pieces(0):
+            hosts[first : first + len(rows)] = rows["host"]
+        return hosts
+
+    def hosts_of(self, slots: Slots | Ints) -> Slots:
+        """Return the hosts of some URLs, shape (n,); only rows near theirs are read."""
+        if len(self._columns.host) == self.count:
+            return self._columns.host[slots]
+        wanted, which = np.unique(slots, return_inverse=True)
+        hosts, apart = np.empty(len(wanted), np.uint32), np.diff(wanted.astype(np.int64)) > _NEAR_ROWS
+        apart |= np.diff(wanted // _READ_ROWS) > 0
+        ends: list[int] = [*(np.flatnonzero(apart) + 1).tolist(), len(wanted)]
+        for first, last in pairwise([0, *ends]):
+            if first < last:
+                start = int(wanted[first])
+                rows = self.rows(start, int(wanted[last - 1]) + 1)
+                hosts[first:last] = rows["host"][wanted[first:last] - start]
+        return hosts[which]
+
     def pages_of_hosts(self, hosts: int) -> Slots:
         """Return the number of rows of each host, shape (hosts,), read-only."""
         if self._pages[0] != (self.count, hosts):
-            self._pages = (self.count, hosts), np.bincount(self.columns().host, minlength=hosts).astype(np.uint32)
+            self._pages = (self.count, hosts), np.bincount(self.hosts(), minlength=hosts).astype(np.uint32)
         return self._pages[1]
 
     def release(self) -> None:
@@ -237,6 +271,11 @@ class KnownLog:
             tail = np.concatenate(self._waiting)
             parts.append(tail[max(start - self._written, 0) : stop - self._written])
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, KNOWN)
+
+    def _pieces(self, start: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """Yield rows from `start` on, with the first slot of each piece."""
+        for first in range(start, self.count, _READ_ROWS):
+            yield first, self.rows(first, min(first + _READ_ROWS, self.count))
 
     def row(self, slot: int) -> Any:
         """Return the row of one slot, which never changes; the last one is cached."""
