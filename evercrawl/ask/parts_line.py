@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+from collections.abc import Generator
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -24,6 +25,8 @@ ALL: Final = -1
 """Number that asks for the states of all partitions, which the coordinator itself knows."""
 VERB: Final = "verb"
 """Name of the query that runs a verb of the command line; its parameters are a `VerbAsked`."""
+FILES: Final = "files"
+"""Name of the query after which the same connection takes questions about a partition's files."""
 ASKED_BYTES: Final = (16 << 20) + (1 << 16)
 """Maximum size of a query, such as one with URLs to add."""
 PATIENCE_S: Final = 600.0
@@ -154,7 +157,7 @@ def part_states(directory: Path) -> list[PartState] | None:
     """
     try:
         return _asked(directory, PartsAsked(__version__, ALL, "states", b"", STATES_S), list[PartState])
-    except _StoppedError:
+    except StoppedError:
         return None
 
 
@@ -180,35 +183,83 @@ def ask_part(
     asked = PartsAsked(__version__, number, name, msgspec.msgpack.encode(parameters), patience_s)
     try:
         return _asked(directory, asked, kind)
-    except _StoppedError as error:
+    except StoppedError as error:
         raise StoreError("it is on another machine, and the crawl does not run: start it, or ask there") from error
 
 
-class _StoppedError(Exception):
+class StoppedError(Exception):
     """Nothing runs the crawl."""
 
 
-def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
-    try:
-        with reachable(directory, PARTS_SOCKET) as path, socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
-            line.settimeout(asked.patience_s + TOLD_S)
-            line.connect(path)
-            if not trusted(peer_uid(line), directory):
-                raise StoreError("the process that runs the crawl belongs to another user")
+class PartsDialogue:
+    """A connection to the process that runs a crawl, for one query after the other.
+
+    Parameters
+    ----------
+    directory
+        The crawl directory.
+    patience_s
+        How long that process waits for an answer at most.
+
+    Raises
+    ------
+    StoppedError
+        Nothing runs the crawl.
+    StoreError
+        The process does not answer; the message says what to do.
+    """
+
+    def __init__(self, directory: Path, patience_s: float) -> None:
+        self._directory, self._waits_s = directory, patience_s + TOLD_S
+        self._line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._line.settimeout(self._waits_s)
+            with self._plain(), reachable(directory, PARTS_SOCKET) as path:
+                self._line.connect(path)
+                if not trusted(peer_uid(self._line), directory):
+                    raise StoreError("the process that runs the crawl belongs to another user")
+        except BaseException:
+            self._line.close()
+            raise
+
+    def ask(self, query: msgspec.Struct, kind: type[T]) -> T:
+        """Return the answer as a `kind`.
+
+        Raises
+        ------
+        StoreError
+            There is none; the message says why.
+        """
+        with self._plain():
             with contextlib.suppress(BrokenPipeError):  # a refused client gets the reason before it has sent its query
-                line.sendall(message(asked))
-            answer = msgspec.msgpack.decode(received(line), type=PartsAnswer)
+                self._line.sendall(message(query))
+            answer = msgspec.msgpack.decode(received(self._line), type=PartsAnswer)
             if answer.trouble:
                 raise StoreError(answer.trouble)
             return msgspec.msgpack.decode(answer.data, type=kind)
-    except (FileNotFoundError, ConnectionRefusedError) as error:
-        raise _StoppedError from error
-    except (TimeoutError, BlockingIOError) as error:  # the latter if many clients wait already
-        raise StoreError(_silent(directory, asked.patience_s + TOLD_S)) from error
-    except (OSError, EOFError, msgspec.MsgspecError) as error:
-        raise StoreError(
-            f"the process that runs the crawl does not answer ({str(error) or type(error).__name__}); ask again"
-        ) from error
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._line.close()
+
+    @contextlib.contextmanager
+    def _plain(self) -> Generator[None]:
+        """Raise errors of the connection as what they mean."""
+        try:
+            yield
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            raise StoppedError from error
+        except (TimeoutError, BlockingIOError) as error:  # the latter if many clients wait already
+            raise StoreError(_silent(self._directory, self._waits_s)) from error
+        except (OSError, EOFError, msgspec.MsgspecError) as error:
+            raise StoreError(
+                f"the process that runs the crawl does not answer ({str(error) or type(error).__name__}); ask again"
+            ) from error
+
+
+def _asked(directory: Path, asked: PartsAsked, kind: type[T]) -> T:
+    with contextlib.closing(PartsDialogue(directory, asked.patience_s)) as line:
+        return line.ask(asked, kind)
 
 
 def _silent(directory: Path, waited_s: float) -> str:

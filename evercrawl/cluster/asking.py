@@ -8,22 +8,37 @@ import time
 from collections.abc import Awaitable, Callable
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from evercrawl import __version__
-from evercrawl.ask.parts_line import ALL, ASKED_BYTES, PARTS_SOCKET, VERB, PartsAnswer, PartsAsked, PartState
+from evercrawl.ask.parts_line import ALL, ASKED_BYTES, FILES, PARTS_SOCKET, VERB, PartsAnswer, PartsAsked, PartState
 from evercrawl.ask.remote import LENGTH, message
-from evercrawl.cluster.wire import Frame, PartAnswered, PartQuestion, PartQuestionDropped
+from evercrawl.cluster.wire import FilesAsked, FilesTold, Frame, PartAnswered, PartQuestion, PartQuestionDropped
+from evercrawl.errors import EvercrawlError
 from evercrawl.store.disk.listening import bound, removed
 from evercrawl.store.live_line import peer_uid, welcome
 
 _ASKING_S: Final = 5.0  # time limit for a client to send its question or read the answer
+_LENT_S: Final = 600.0
+"""Time limit for a client that reads files to ask for more."""
 MOVES: Final = "it is being moved, which takes seconds; ask again"
 MOST: Final = 512  # clients at a time
 OF_ONE: Final = 64
 """Maximum number of pending questions to one partition."""
+
+
+class PartLoan(Protocol):
+    """The files of a partition, which stay where they are until this is closed."""
+
+    async def told(self, asked: FilesAsked) -> FilesTold:
+        """Return the answer to a question about them."""
+        ...
+
+    async def close(self) -> None:
+        """Read them no more."""
+        ...
 
 
 class AskedParts:
@@ -104,6 +119,8 @@ class PartsLine:
         Returns the states of all partitions.
     ask
         Asks one partition.
+    lend
+        Returns the files of a partition on another machine; None if no partition is on another one.
     """
 
     def __init__(
@@ -111,8 +128,9 @@ class PartsLine:
         directory: Path,
         states: Callable[[], list[PartState]],
         ask: Callable[[int, str, bytes, float], Awaitable[PartsAnswer]],
+        lend: Callable[[int], Awaitable[PartLoan]] | None = None,
     ) -> None:
-        self._directory, self._states, self._ask = directory, states, ask
+        self._directory, self._states, self._ask, self._lend = directory, states, ask, lend
         self._server: asyncio.Server | None = None
         self._tasks = set[asyncio.Task[None]]()
 
@@ -148,6 +166,9 @@ class PartsLine:
                 if size > ASKED_BYTES:
                     return
                 asked = msgspec.msgpack.decode(await reader.readexactly(size), type=PartsAsked)
+            if asked.name == FILES:
+                await self._lent(reader, writer, asked)
+                return
             answer = await self._answered_while(reader, asked)
             if answer is None:
                 return
@@ -172,9 +193,39 @@ class PartsLine:
             gone.cancel()
             await asyncio.gather(answering, gone, return_exceptions=True)
 
+    async def _lent(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: PartsAsked) -> None:
+        """Answer questions about the files of a partition until the client disconnects, or says nothing for long."""
+        loan: PartLoan | None = None
+        trouble = _other_version(asked) or ("" if self._lend else "it is on the machine where the crawl runs")
+        try:
+            if self._lend is not None and not trouble:
+                try:
+                    loan = await self._lend(asked.number)
+                except EvercrawlError as error:
+                    trouble = str(error)
+            writer.write(message(PartsAnswer(msgspec.msgpack.encode(0), trouble)))
+            while loan is not None:
+                async with asyncio.timeout(_LENT_S):
+                    await writer.drain()
+                    size = LENGTH.unpack(await reader.readexactly(LENGTH.size))[0]
+                    if size > ASKED_BYTES:
+                        return
+                    question = msgspec.msgpack.decode(await reader.readexactly(size), type=FilesAsked)
+                told = await loan.told(question)
+                writer.write(message(PartsAnswer(told.data, told.trouble)))
+        finally:
+            if loan is not None:
+                await loan.close()
+
     async def _answered(self, asked: PartsAsked) -> PartsAnswer:
-        if asked.version != __version__:
-            return PartsAnswer(b"", f"the crawl is run by evercrawl {__version__}; ask with the same version")
+        if trouble := _other_version(asked):
+            return PartsAnswer(b"", trouble)
         if asked.number == ALL:
             return PartsAnswer(msgspec.msgpack.encode(self._states()))
         return await self._ask(asked.number, asked.name, asked.parameters, asked.patience_s)
+
+
+def _other_version(asked: PartsAsked) -> str:
+    """Return that the client has another version of evercrawl; "" if it has the same."""
+    same = asked.version == __version__
+    return "" if same else f"the crawl is run by evercrawl {__version__}; ask with the same version"

@@ -107,7 +107,7 @@ class Coordinator:
         self._copies: PartCopies = FolderCopies(directory, birth) if copies is None else copies
         self._copies.say = lambda number, frame: self._say(self._parts[number], frame)
         self._moves = PartMoves(directory, self, self._tell, transfer)
-        self._line = PartsLine(directory, self.states, self._asked.ask)
+        self._line = PartsLine(directory, self.states, self._asked.ask, self._moves.lent)
 
     async def run(self, stop: asyncio.Event | None = None) -> Summary:
         """Crawl until a limit is reached or `stop` is set.

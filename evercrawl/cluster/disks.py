@@ -54,6 +54,12 @@ def hashed_rank(disk: str, number: int) -> bytes:
     return hashlib.sha256(f"{disk} {number}".encode()).digest()
 
 
+def root_here(directory: Path, crawl: str) -> Path:
+    """Return the folder of this machine for the partitions of a crawl; arguments as in `disk_here`."""
+    above = os.environ.get(ROOT)
+    return Path(above) / crawl if above else directory
+
+
 def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
     """Return the disk of this machine for a crawl; create an id if the folder has none.
 
@@ -69,8 +75,7 @@ def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
     StoreError
         The folder cannot be used.
     """
-    above = os.environ.get(ROOT)
-    root = Path(above) / crawl if above else directory
+    root = root_here(directory, crawl)
     try:
         root.mkdir(parents=True, exist_ok=True)
         file = root / _FILE

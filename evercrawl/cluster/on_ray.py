@@ -22,7 +22,7 @@ from typing import Any, Final
 from evercrawl import __version__
 from evercrawl.cluster.birth import ClusterBirth, part_directory, write_birth
 from evercrawl.cluster.copies.keeper_main import keep_copies
-from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, shared_out
+from evercrawl.cluster.disks import PartDisk, disk_here, disk_or_why, root_here, shared_out
 from evercrawl.cluster.hauling.haul_main import haul
 from evercrawl.cluster.hub import Hub
 from evercrawl.cluster.launching import Line, PartProcess
@@ -127,7 +127,7 @@ class RayLauncher:
         Raises
         ------
         ConfigError
-            No machine can have partitions.
+            No machine can have partitions, or there are some where this machine's should not be.
         """
         if self._birth.places:
             return self._birth
@@ -139,13 +139,24 @@ class RayLauncher:
         if not self._disks:
             why = "; ".join(self.troubles.values()) or "none answered"
             raise ConfigError(f"no machine of the cluster can store partitions: {why}")
-        if part_directory(self._directory, 0).is_dir():  # the crawl was started on this machine alone
+        if self._is_here():
             places = [disk_here(self._directory, self._birth.id).id] * self._birth.parts
         else:
             places = shared_out(self._birth.parts, {disk.id: disk.cpus for disk in self._disks.values()})
         self._birth.places[:] = places
         write_birth(self._directory, self._birth)
         return self._birth
+
+    def _is_here(self) -> bool:
+        """Return whether the crawl was started on this machine alone, or restored here from a backup."""
+        root = root_here(self._directory, self._birth.id)
+        folders = {each for each in (root, self._directory) if _has_parts(each, self._birth.parts)}
+        if folders - {root}:
+            raise ConfigError(
+                f"{self._directory} has partitions, and EVERCRAWL_PARTS_DIR names another folder for them: move "
+                f"part-0, part-1 and so on to {root}, or start without that variable"
+            )
+        return bool(folders)
 
     def missing(self, number: int) -> str:
         """Return why a partition cannot be started now, namely that its machine is missing; else ""."""
@@ -306,3 +317,7 @@ def connected(address: str) -> Generator[Any]:
         yield ray
     finally:
         ray.shutdown()
+
+
+def _has_parts(folder: Path, parts: int) -> bool:
+    return any(part_directory(folder, number).is_dir() for number in range(parts))

@@ -3,7 +3,8 @@
 First each partition is copied as a crawl of its own, which may take long. Then archive and journal of each are brought
 up to date once more. Nothing that was on the disks when the first pass ended is cut off, and no snapshot of
 the first copies is ahead of the cut (`evercrawl.store.post.cut`). The crawl need not pause. Letters under way at the
-cut are in the journals of their senders, and are sent again by whoever goes on from the backup.
+cut are in the journals of their senders, and are sent again by whoever goes on from the backup. Partitions on other
+machines are read through the process that runs the crawl (`evercrawl.cluster.hauling.lent_files`).
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from evercrawl.ask.parts_line import part_states
 from evercrawl.cluster.birth import FILE, ClusterBirth, part_directories, part_directory, read_birth, read_unfinished
+from evercrawl.cluster.part_sources import part_sources
 from evercrawl.config import FILE_NAME
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, backup, catch_up
-from evercrawl.store.birth import UNFINISHED, is_crawl
+from evercrawl.store.backup import BACKUP_FILE, bring, catch_up
+from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
@@ -77,9 +80,10 @@ def backup_parted(
     Raises
     ------
     ConfigError
-        `target` has something else, or not all partitions are on this machine.
+        `target` has something else, or a partition of this machine is missing.
     StoreError
-        A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
+        A crawl runs in `target`, a partition of another machine cannot be reached, or a file cannot be read or
+        written; `NoRoomError` if the disk is full.
     """
     _check(directory, target)
     target.mkdir(parents=True, exist_ok=True)
@@ -116,7 +120,11 @@ def _check(directory: Path, target: Path) -> None:
             raise ConfigError(f"{target} is in the crawl itself ({place}); name a directory elsewhere")
     if not (directory / FILE_NAME).is_file():
         raise ConfigError(f"{directory / FILE_NAME} is missing, without which no crawl could go on from the backup")
-    _sources(directory)
+    sources = part_sources(directory).values()
+    if any(source.here is None for source in sources):
+        states = part_states(directory)
+        for source in sources:
+            source.see_reachable(states)
     if target.exists() and not target.is_dir():
         raise ConfigError(f"{target} is a file; name a directory for the backup")
     see_plain(target)
@@ -127,22 +135,6 @@ def _check(directory: Path, target: Path) -> None:
             raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
     elif not (target / UNFINISHED).is_file() and {path.name for path in target.iterdir()} - {LOCK}:
         raise ConfigError(f"{target} is not empty, and holds no backup of all partitions; name an empty directory")
-
-
-def _sources(directory: Path) -> dict[int, Path]:
-    """Return the directories of the partitions, by number; those that were never crawled have none."""
-    birth, found = read_birth(directory), dict[int, Path]()
-    for number, part in enumerate(part_directories(directory)):
-        if is_crawl(part):
-            found[number] = part
-        elif birth.places and not part.is_dir():
-            raise ConfigError(
-                f"partition {number} is on another machine, and a backup needs all partitions on one; --durable keeper "
-                "keeps a second copy of each on the disk of another machine"
-            )
-        elif number in birth.begun:
-            raise ConfigError(f"{part} has no partition, though it was crawled there; is its disk mounted?")
-    return found
 
 
 def _describe(directory: Path, disk: RealDisk) -> None:
@@ -157,24 +149,40 @@ def _describe(directory: Path, disk: RealDisk) -> None:
 def _copied(directory: Path, target: Path, now: float, watch: Watch) -> tuple[dict[int, int], int]:
     """Copy each partition; return how many files each has, and the number of bytes written."""
     files, copied = dict[int, int](), 0
-    for number, part in _sources(directory).items():
-        made = backup(part, part_directory(target, number), now, watch)
-        files[number], copied = made.files, copied + made.copied_bytes
+    for number in part_sources(directory):
+        files[number], more = _brought(directory, number, target, now, watch)
+        copied += more
     return files, copied
+
+
+def _brought(directory: Path, number: int, target: Path, now: float, watch: Watch) -> tuple[int, int]:
+    """Copy a partition from where it is; again if it was moved meanwhile, because the directory it left says so."""
+    copied = 0
+    for _ in range(_TIMES):
+        source = part_sources(directory).get(number)
+        if source is None:
+            break
+        with contextlib.closing(source.files()) as originals:
+            made = bring(originals, source.where, part_directory(target, number), now, watch)
+        copied += made.copied_bytes
+        if part_sources(directory).get(number) == source:
+            return made.files, copied
+    raise StoreError(f"partition {number} is being moved again and again; repeat the backup when that is over")
 
 
 def _caught_up(directory: Path, target: Path, files: dict[int, int], now: float, watch: Watch) -> int | None:
     """Bring each copy up to date once more; return the number of bytes written, or None if all must be copied again."""
     copied = 0
-    for number, part in _sources(directory).items():
-        if number in files:
-            more = catch_up(part, part_directory(target, number), now)
-        else:  # it is crawled since then
-            made = backup(part, part_directory(target, number), now, watch)
-            files[number], more = made.files, made.copied_bytes
-        if more is None:
+    for number, source in part_sources(directory).items():
+        if number not in files:  # it is crawled since then
+            files[number], more = _brought(directory, number, target, now, watch)
+            copied += more
+            continue
+        with contextlib.closing(source.files()) as originals:
+            caught = catch_up(originals, source.where, part_directory(target, number), now)
+        if caught is None:
             return None
-        copied += more
+        copied += caught
     return copied
 
 

@@ -187,7 +187,7 @@ class BirthOlder(msgspec.Struct, array_like=True, frozen=True, tag="older"):
 
 
 class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
-    """A question about the files of a moving partition, from the machine to which it moves.
+    """A question about the files of a partition that is moved or backed up, from another machine.
 
     Attributes
     ----------

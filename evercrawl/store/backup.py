@@ -210,22 +210,22 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
         return bring(originals, str(source), target, now, watch)
 
 
-def catch_up(source: Path, target: Path, now: float) -> int | None:
+def catch_up(originals: CrawlFiles, where: str, target: Path, now: float) -> int | None:
     """Bring archive and journal of a backup up to date; the rest, such as snapshots, stays as it is.
 
     Parameters
     ----------
-    source, target, now
-        As in `backup`, which was called before.
+    originals, where, target, now
+        As in `bring`, which was called before.
 
     Returns
     -------
     int or None
-        The number of bytes written; None if `backup` must be called again, because something was forgotten or removed,
+        The number of bytes written; None if `bring` must be called again, because something was forgotten or removed,
         or because the journal is not a later state of the copied one.
     """
-    with contextlib.closing(CrawlFilesHere(source)) as originals, Lock.take(target, _PURPOSE, now):
-        return _Copying(originals, str(source), target, lambda what, done, total: None).follow()
+    with Lock.take(target, _PURPOSE, now):
+        return _Copying(originals, where, target, lambda what, done, total: None).follow()
 
 
 def digest_of(data: bytes) -> bytes:

@@ -65,6 +65,9 @@ class FolderMachines(PlayedLauncher):
     def directory(self, number: int) -> Path:
         return self.there[self.birth.places[number]].part(number)
 
+    def where(self, number: int) -> str:
+        return "box" if self.missing(number) == "" else ""
+
     def disks(self) -> dict[str, PartDisk]:
         return self.there
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 
 from evercrawl.cluster import on_ray
-from evercrawl.cluster.birth import ClusterBirth
+from evercrawl.cluster.birth import ROOT, ClusterBirth, write_birth
 from evercrawl.cluster.copies.node_copies import NodeCopies
-from evercrawl.cluster.disks import PartDisk
+from evercrawl.cluster.disks import PartDisk, disk_here
 from evercrawl.cluster.on_ray import RayLauncher
 from evercrawl.cluster.plan import PartPlan
 from evercrawl.config import Config
+from evercrawl.errors import ConfigError
 
 
 class PlayedRay:
@@ -80,3 +81,29 @@ def test_a_machine_that_vanishes_while_something_is_begun_there_is_missed_at_the
         assert launcher.missing(1) == ""
 
     asyncio.run(run())
+
+
+def test_a_crawl_whose_partitions_are_all_here_stays_here_wherever_they_belong(ray, tmp_path, monkeypatch):
+    """As one that was restored from a backup, of which the first partition was never crawled."""
+    ray.there, directory = {"a", "b"}, tmp_path / "wide"
+
+    async def settled(*parts: Path) -> list[str]:
+        for part in parts:
+            part.mkdir(parents=True)
+        birth = ClusterBirth(1, "c", 2, "00" * 16, 0, begun=[1])
+        write_birth(directory, birth)
+        try:
+            return RayLauncher(ray, directory, birth).settle().places
+        finally:
+            for part in parts:
+                part.rmdir()
+
+    directory.mkdir()
+    here = disk_here(directory, "c").id
+    assert asyncio.run(settled(directory / "part-1")) == [here, here]
+    monkeypatch.setenv(ROOT, str(tmp_path / "fast"))
+    with pytest.raises(ConfigError, match=f"move part-0, part-1 and so on to {tmp_path / 'fast' / 'c'}"):
+        asyncio.run(settled(directory / "part-1"))
+    fast = asyncio.run(settled(tmp_path / "fast" / "c" / "part-1"))
+    assert fast == [disk_here(directory, "c").id] * 2 != [here, here]
+    assert sorted(asyncio.run(settled())) == ["disk of a", "disk of b"]

@@ -7,6 +7,7 @@ import signal
 import stat
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,10 @@ from evercrawl.cli.main import main
 from evercrawl.cluster import parted_backup
 from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
 from evercrawl.cluster.parted_backup import backup_parted
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
-from evercrawl.store.backup import backup, catch_up
+from evercrawl.store.backup import CrawlFilesHere, backup, catch_up
 from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.stamped import SNAPSHOT, stamped
@@ -26,6 +27,8 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.post.cut import JournalCut
 from tests.cluster.conftest import ServedNames
+from tests.cluster.folder_machines import FolderMachines
+from tests.cluster.hauling.lending_line import LendingLine
 
 
 def read(directory: Path) -> Together:
@@ -35,6 +38,11 @@ def read(directory: Path) -> Together:
     finally:
         for partition in partitions:
             partition.close()
+
+
+def caught_up(part: Path, copy: Path) -> int | None:
+    with contextlib.closing(CrawlFilesHere(part)) as files:
+        return catch_up(files, str(part), copy, 2.0)
 
 
 def fine(directory: Path, capsys) -> list[dict]:
@@ -109,6 +117,22 @@ def test_partitions_of_different_times_do_not_fit_together_and_their_backup_does
     assert sum(row["checked"]["events"] for row in rows[:2]) == made.events
 
 
+def test_partitions_of_other_machines_are_fitted_too(kept, wide, tmp_path, capsys):
+    """As above; the partitions are on machines that are folders, and the letters of one are received by the other."""
+    (tmp_path / "machines").mkdir()
+    machines = FolderMachines(tmp_path / "machines", read_birth(wide), "ab")
+    machines.birth.places[:] = list(machines.there)
+    write_birth(wide, machines.birth)
+    for number, source in enumerate((kept / "earlier", wide)):
+        shutil.copytree(source / f"part-{number}", machines.directory(number))
+    shutil.rmtree(wide / "part-0")
+    shutil.rmtree(wide / "part-1")
+    with LendingLine(wide, machines):
+        made = backup_parted(wide, tmp_path / "copy", time.time())
+    assert (made.partitions, made.left_out > 0) == (2, True)
+    assert fine(tmp_path / "copy", capsys)[-1]["checked"]["letters"] > 0
+
+
 def test_a_journal_cut_off_where_a_run_had_ended_is_followed_by_no_records(kept, wide, tmp_path, monkeypatch, capsys):
     """The archive has records of the next run, which the next start cuts off: nothing is wrong about them."""
     ends = list[JournalCut]()
@@ -159,18 +183,18 @@ def test_what_is_forgotten_meanwhile_is_not_left_in_the_backup(wide, tmp_path, m
         url for url, parts in read(wide).visited.items() if 0 in parts and url[-4:-1] == "/p/" and url[-1] != "1"
     )
     backup(wide / "part-0", tmp_path / "one", 1.0)
-    assert catch_up(wide / "part-0", tmp_path / "one", 2.0) == 0
+    assert caught_up(wide / "part-0", tmp_path / "one") == 0
 
-    def followed(source: Path, target: Path, now: float) -> int | None:
+    def followed(*given: Any) -> int | None:
         times.append(len(times))
         if len(times) == 1:
             assert main(["forget", page, "--yes", "--dir", str(wide)]) == 0
-        return catch_up(source, target, now)
+        return catch_up(*given)
 
     monkeypatch.setattr(parted_backup, "catch_up", followed)
     backup_parted(wide, copy, time.time())
     assert len(times) == 3  # once in vain, and again for both
-    assert catch_up(wide / "part-0", tmp_path / "one", 2.0) is None
+    assert caught_up(wide / "part-0", tmp_path / "one") is None
     fine(copy, capsys)
     assert page not in read(copy).visited
     for path in copy.rglob("*"):
@@ -187,8 +211,8 @@ def test_a_moved_partition_is_in_the_backup_which_needs_no_other_directory(wide,
 
 
 def test_what_cannot_be_backed_up_and_where_it_cannot_be_is_said(wide, tmp_path):
-    def refused(target: Path, why: str) -> None:
-        with pytest.raises(ConfigError, match=why):
+    def refused(target: Path, why: str, error: type[EvercrawlError] = ConfigError) -> None:
+        with pytest.raises(error, match=why):
             backup_parted(wide, target, time.time())
 
     refused(wide / "copy", "in the crawl itself")
@@ -202,6 +226,7 @@ def test_what_cannot_be_backed_up_and_where_it_cannot_be_is_said(wide, tmp_path)
     refused(tmp_path / "other", "another crawl")
     (wide / "part-1").rename(tmp_path / "away")
     refused(tmp_path / "copy", "is its disk mounted")
-    write_birth(wide, ClusterBirth(1, birth.id, 2, birth.secret, birth.site_rules, places=["a", "b"]))
-    refused(tmp_path / "copy", "on another machine")
+    afar = ClusterBirth(1, birth.id, 2, birth.secret, birth.site_rules, places=["a", "b"], begun=[0, 1])
+    write_birth(wide, afar)
+    refused(tmp_path / "copy", r"partition 0 is on the disk a, .*; start the crawl .*and give the same", StoreError)
     assert not (tmp_path / "copy").exists()

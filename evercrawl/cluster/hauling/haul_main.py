@@ -1,4 +1,4 @@
-"""The process on a machine from or to which a partition moves; it executes the coordinator's orders.
+"""The process on a machine from or to which a partition moves, or from which it is backed up; it executes orders.
 
 lend: serve the files of a partition; the answer is their size. lock: exclude other processes from them; unlock: no
 longer. prepare: create the directory to which a partition moves, or continue with it, if the disk has room. copy:
@@ -115,7 +115,7 @@ class _Hauling:
 
     def told(self, asked: FilesAsked) -> bytes:
         if self._lending is None:
-            raise StoreError("no partition of this machine moves")
+            raise StoreError("no files of this machine are being read")
         return self._lending.told(asked)
 
     def do(self, asked: HaulAsked) -> int:

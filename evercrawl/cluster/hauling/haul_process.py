@@ -68,6 +68,12 @@ class HaulProcess:
         reader, self._writer = line
         self._listening = asyncio.ensure_future(self._listen(reader))
 
+    @property
+    def over(self) -> asyncio.Task[None]:
+        """The task that ends when the process can no longer be heard, once it has joined."""
+        assert self._listening is not None, "it has joined"
+        return self._listening
+
     async def _listen(self, reader: asyncio.StreamReader) -> None:
         while (frame := await read_frame(reader)) is not None:
             self._heard_at = time.monotonic()

@@ -1,4 +1,4 @@
-"""The machine from which a partition moves: it serves the partition's files, and locks them."""
+"""The machine from which a partition moves or is backed up: it serves the partition's files, and locks them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BLOCK_BYTES: Final = 512
 
 
 class Lending:
-    """The files of one partition, for the machine to which it moves.
+    """The files of one partition, for another machine.
 
     Parameters
     ----------
@@ -47,7 +47,9 @@ class Lending:
     def __init__(self, root: Path, number: int) -> None:
         self._directory = part_directory(root, number)
         if is_gone(self._directory):
-            raise ConfigError(f"{self._directory} is not there; a partition can be moved once it was crawled")
+            raise ConfigError(
+                f"{self._directory} is not there; is its disk mounted? A partition has files once it was crawled"
+            )
         self._files = FilesHere(self._directory)
         self._lock: Lock | None = None
         self._databases = dict[str, bytes]()

@@ -15,6 +15,7 @@ from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
+from evercrawl.cluster.hauling.lent_files import LentFiles
 from evercrawl.cluster.moving.interfaces import UnplacedError
 from evercrawl.cluster.moving.order import BALANCE, DRAIN, LIFT, PartMove
 from evercrawl.cluster.moving.transfer import LAGS, LagsError
@@ -96,6 +97,7 @@ class NodeMoves:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
+        self._lent = Counter[tuple[int, str]]()  # partitions and disks where their files are being read
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
         self._unfinished = UnfinishedGoals(directory, clock)
         self._balancing = Balancing(directory, birth, launcher.disks, clock, by_itself=rebalance)
@@ -111,8 +113,8 @@ class NodeMoves:
         birth = read_birth(self._directory)
         for number, old in birth.vacated.items() if self._birth.places else ():
             for disk, life in old.items():
-                if disk in birth.goals.get(number, []):
-                    continue  # the files there are a copy that a later move has begun
+                if disk in birth.goals.get(number, []) or self._lent[number, disk]:
+                    continue  # the files there are a copy that a later move has begun, or are still being read
                 if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
                     self._leave_at[number, disk] = now + LEAVE_AGAIN_S
                     return self._leave(number, disk, life, see)
@@ -158,6 +160,11 @@ class NodeMoves:
         if source not in self._launcher.disks():
             raise ConfigError(f"the machine that partition {move.number} is on (disk {source}) is not there")
         self._see_settled(move.number, source)
+        if self._lent[move.number, disk]:
+            raise StoreError(
+                f"the directory that partition {move.number} left on the disk {disk} is being read for a backup; move "
+                "it there afterwards"
+            )
         return msgspec.structs.replace(move, goal=disk, source=source)
 
     def _drain(self, disk: str, *, lift: bool) -> None:
@@ -214,11 +221,29 @@ class NodeMoves:
         await takes.do("prepare", move.number, [*mark, str(birth.lives), str(size)], see)
 
     def _process(self, disk: str) -> HaulProcess:
+        """Start a process of the present move."""
+        self._processes.append(self._begun(disk))
+        return self._processes[-1]
+
+    def _begun(self, disk: str) -> HaulProcess:
         if disk not in self._launcher.disks():
             raise StoreError(f"the machine of the disk {disk} is not there")
-        process = HaulProcess(self._launcher.haul(disk, next_life(self._directory)), disk)
-        self._processes.append(process)
-        return process
+        return HaulProcess(self._launcher.haul(disk, next_life(self._directory)), disk)
+
+    async def lent(self, number: int) -> LentFiles:
+        """Return the files of a partition, where it is now; that directory stays in its place until they are closed."""
+        disk = self._birth.places[number]
+        self._see_settled(number, disk)
+        process = self._begun(disk)
+        self._lent[number, disk] += 1
+        lent = LentFiles(process, lambda: self._lent.subtract([(number, disk)]))
+        try:
+            await process.join(_nothing)
+            await process.do("lend", number, [], _nothing)
+        except BaseException:
+            await lent.close()
+            raise
+        return lent
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
         """Have the new machine update its directory."""

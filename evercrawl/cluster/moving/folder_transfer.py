@@ -15,11 +15,13 @@ from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.moving.order import PartMove, ordered
 from evercrawl.cluster.moving.transfer import check_goal, copy_part, finish, mark_left, prepare
 from evercrawl.cluster.moving.unfinished import UnfinishedGoals, other_goals, removed_goal
+from evercrawl.errors import StoreError
 from evercrawl.store.disk.lock import holder, lock_for_crawl
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from evercrawl.cluster.asking import PartLoan
     from evercrawl.cluster.moving.interfaces import PartHolder
 
 
@@ -72,6 +74,10 @@ class FolderTransfer:
 
     async def end(self) -> None:
         """Do nothing: no process was started."""
+
+    async def lent(self, number: int) -> PartLoan:
+        """Raise a `StoreError`: the files can be read without help."""
+        raise StoreError("it is on the machine where the crawl runs")
 
     def counts(self, number: int) -> None:
         """Do nothing: the new directory is on this machine too."""

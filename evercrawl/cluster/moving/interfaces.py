@@ -9,6 +9,7 @@ from evercrawl.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from evercrawl.cluster.asking import PartLoan
     from evercrawl.cluster.moving.order import PartMove
 
 
@@ -72,6 +73,16 @@ class PartTransfer(Protocol):
 
     async def end(self) -> None:
         """End the processes of a move, so that no directory stays open."""
+        ...
+
+    async def lent(self, number: int) -> PartLoan:
+        """Return the files of a partition on another machine.
+
+        Raises
+        ------
+        StoreError
+            They cannot be read now; the message says why.
+        """
         ...
 
     def counts(self, number: int) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
+    from evercrawl.cluster.asking import PartLoan
     from evercrawl.cluster.moving.interfaces import PartHolder, PartTransfer
 
 LAG_BYTES: Final = 1 << 20
@@ -71,6 +72,10 @@ class PartMoves:
             self._task = asyncio.ensure_future(self._carry_out(move))
         elif move is not None:
             self._task = asyncio.ensure_future(self._work(move))
+
+    async def lent(self, number: int) -> PartLoan:
+        """Return the files of a partition on another machine; see `PartTransfer`."""
+        return await self._transfer.lent(number)
 
     def counts(self, number: int) -> None:
         """Take note that something of a partition counts now; see `PartTransfer`."""

@@ -16,9 +16,9 @@ from evercrawl.cli.show.plain import many
 _MORE = (
     "The copy is consistent: it is the crawl as it was at one instant. You can query it, or continue the crawl in "
     "it. A second backup into the same directory copies only what changed. The search index is left out; "
-    "`evercrawl reindex` rebuilds it. All partitions of a crawl on one machine are copied so that they fit together. "
-    "To restore, copy the directory back, and check it with `evercrawl verify`; orders that wait in it are "
-    "carried out by `evercrawl crawl --obey-orders`. "
+    "`evercrawl reindex` rebuilds it. All partitions of a crawl are copied so that they fit together; those on other "
+    "machines are read while the crawl runs. To restore, copy the directory back, and check it with `evercrawl "
+    "verify`; orders that wait in it are carried out by `evercrawl crawl --obey-orders`. "
     "Examples: `evercrawl backup /mnt/copy`, `evercrawl backup /mnt/copy --dir example --json`."
 )
 
