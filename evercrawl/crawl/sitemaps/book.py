@@ -17,6 +17,8 @@ MAX_FEEDS: Final = 8  # of one host, named by its pages; blogs have one for each
 MAX_SITE_BYTES: Final = 2 << 20  # kept of one site's sitemaps
 MAX_BYTES: Final = 192 << 20  # kept of all sitemaps; beyond it, the largest sites lose their last ones
 _FULL_AGAIN: Final = 15 / 16  # of `MAX_BYTES`: the size after making room
+MET: Final = 1 << 16
+"""Origins whose robots.txt is remembered to name no unknown sitemaps; that of others is looked at with each page."""
 MAX_OWNERS: Final = 16  # hosts that vouch for one sitemap; it is read again for each
 MAX_OF_SITE: Final = 4  # of these, of one site that is not the sitemap's own
 MAX_SITE_URLS: Final = 1_000_000  # listed by all sitemaps of a site together
@@ -77,6 +79,8 @@ class SitemapBook:
         rules = self._robots.of(site, now)
         if rules is None or self._met.get(site) == rules.expires_at:
             return
+        if len(self._met) >= MET:
+            self._met.clear()
         self._met[site] = rules.expires_at
         for reference in rules.sitemaps[:MAX_SITEMAPS]:
             address = normalise(reference, f"{site}/")

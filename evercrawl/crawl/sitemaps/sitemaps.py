@@ -17,6 +17,7 @@ from evercrawl.crawl.backoff import apply_backoff
 from evercrawl.crawl.ports import Network
 from evercrawl.crawl.sitemaps.book import SitemapBook
 from evercrawl.crawl.sitemaps.cache import Listing, SitemapCache
+from evercrawl.crawl.sitemaps.host_turns import HostTurns
 from evercrawl.crawl.sitemaps.lines import SitemapLines
 from evercrawl.crawl.sitemaps.reading import Intake, Listener, SitemapIntakes
 from evercrawl.crawl.visit.access import GO, WAIT, Access
@@ -112,7 +113,7 @@ class Sitemaps:
         self._book = SitemapBook(robots, cache, stored_until, self._pages_of)
         self._lines = SitemapLines()
         self._intakes = SitemapIntakes(listener, self._book.child)
-        self._asked_at: dict[int, float] = {}  # host number -> when it may be asked for a sitemap again
+        self._turns = HostTurns()
         self._lanes = Lanes[Listing](AT_ONCE, SLOW_AT_ONCE, 1)
         self._under_way: dict[Listing, float] = {}  # and since when
         self._hung_up: set[Listing] = set()
@@ -235,7 +236,7 @@ class Sitemaps:
 
     def _wait_s(self, host: Host, now: float) -> float:
         """Return the wait before checking whether a host may be asked for a sitemap; 0 if it may be asked now."""
-        return max(self._asked_at.get(host.number, 0.0) - now, self._frontier.wait_s(host, now))
+        return max(self._turns.wait_s(host.number, now), self._frontier.wait_s(host, now))
 
     def _ask(self, listing: Listing, host: Host, url: str, now: float) -> None:
         pairs = (("If-None-Match", listing.etag), ("If-Modified-Since", listing.last_modified))
@@ -243,7 +244,7 @@ class Sitemaps:
         listing.busy = True
         self._under_way[listing] = now
         self._lanes.began(listing, _groups(host), now)
-        self._asked_at[host.number] = now + SHARE * host.delay_s
+        self._turns.put_off(host.number, now + SHARE * host.delay_s, now)
         tag = SitemapTag(listing, host, listing.hops)
         self._network.start(Request(url, tag, headers, MAX_WIRE_BYTES, MAX_BYTES, self._deadline_s), host.addresses)
         self._frontier.began(host, now)

@@ -15,6 +15,7 @@ from evercrawl.crawl.posting.landlord import WAIT_S
 from evercrawl.crawl.visit.families import BothFamilies, stays
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
+from evercrawl.crawl.visit.open_origins import OpenOrigins
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
@@ -127,7 +128,7 @@ class Access:
         self.paused = False
         self.may_fetch: Callable[[], bool] = lambda: True
         self.leases: IpLeases | None = None
-        self._open: dict[int, str] = {}  # host number -> one of its origins that is open
+        self._open = OpenOrigins()
         self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # origin -> its addresses and the guard's verdict
         self._strangers: dict[str, Host] = {}  # hosts without pages that serve robots.txt files of others
         self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
@@ -190,7 +191,7 @@ class Access:
             return WAIT
         if not rules.open:
             return self._closed(host, home, rules)
-        self._open[host.number] = home
+        self._open.note(host.number, home)
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
@@ -327,7 +328,7 @@ class Access:
         if not rules.open:
             self.failures += 1
             self.trouble = _closed_why(tag.origin, rules)
-            if self._open.get(host.number, tag.origin) == tag.origin:
+            if not self._open.is_other(host.number, tag.origin):
                 host.stay_away(rules.expires_at, "robots.txt")
 
     async def _learn_in_turn(self, host: Host, exchange: Exchange, age_s: float) -> None:
@@ -343,9 +344,9 @@ class Access:
 
         Otherwise a link to a port where nothing listens would close a whole host.
         """
-        if self._open.get(host.number, origin) != origin:
+        if self._open.is_other(host.number, origin):
             return f"robots_unreachable: {_closed_why(origin, rules)}"
-        self._open.pop(host.number, None)
+        self._open.close(host.number)
         host.stay_away(rules.expires_at, "robots.txt")
         return WAIT
 
