@@ -24,7 +24,7 @@ from evercrawl.errors import EvercrawlError, NoMemoryError
 
 _EPILOG = (
     "`evercrawl VERB --help` documents a verb. Exit codes: 0 success, 1 failure, 2 usage or configuration error, 3 "
-    "store damaged or in use, 4 disk full, 5 the copy is older than requested, 6 memory used up."
+    "store damaged or in use, 4 disk full, 5 the copy is older than requested, 6 out of memory."
 )
 
 
@@ -38,6 +38,8 @@ _LINUX_ONLY = (
 )
 _OUTPUT = frozenset({errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EFBIG})
 DISK_FULL = 4
+_LONG_USAGE = 12
+"""Lines above which the usage of a verb would hide the error."""
 LAB_VERBS = frozenset({"backtest", "contest", "evolution", "policies", "simulate"})
 """Verbs that are called after `lab`; alone they work too."""
 
@@ -54,7 +56,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for matrices, which we do not use
     gc.set_threshold(*SELDOM)
     given = _inner(sys.argv[1:] if argv is None else list(argv))
-    args = parser(as_json="--json" in given, verb=given[0] if given else "").parse_args(given)
+    verb = given[0] if given else ""
+    known = parser(as_json="--json" in given, verb=verb)
+    args, unknown = known.parse_known_args(given)
+    if unknown:
+        known.refuse(verb, unknown)
     catalog.trust(arguments.named_code(args))
     if program := getattr(args, "set_browser", None):
         catalog.trust_program(program)
@@ -116,12 +122,23 @@ def _open_streams() -> None:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser that suggests a similar verb for an unknown one."""
+    """A parser that suggests a similar verb or option for an unknown one."""
+
+    by_verb: Mapping[str, argparse.ArgumentParser] = {}
 
     def error(self, message: str) -> NoReturn:
-        """Print what is wrong and end with exit code 2."""
+        """Print what is wrong, after the usage if that is short, and end with exit code 2."""
         self.tell(said := _in_words(message))
+        if self.format_usage().count("\n") > _LONG_USAGE:
+            self.exit(2, f"{self.prog}: error: {said}\n`{self.prog} --help` lists its arguments\n")
         super().error(said)
+
+    def refuse(self, verb: str, unknown: Sequence[str]) -> NoReturn:
+        """Print which arguments the verb does not have, and the option that was probably meant."""
+        by = self.by_verb.get(verb, self)
+        option = next((each.partition("=")[0] for each in unknown if each.startswith("-")), "")
+        near = difflib.get_close_matches(option, re.findall(r"(?<![\w-])--[a-z][\w-]*", by.format_usage()), 1)
+        by.error(f"unrecognized arguments: {' '.join(unknown)}{f'; did you mean {near[0]}?' if near else ''}")
 
     def tell(self, message: str) -> None:
         """Print the error as JSON too."""
@@ -154,7 +171,7 @@ def _in_words(message: str) -> str:
     return f"{found[1]!r} is not a verb; " + (f"did you mean {near[0]}?" if near else "`evercrawl --help` lists all")
 
 
-def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
+def parser(*, as_json: bool = False, verb: str = "") -> _Parser:
     """Return the parser with every verb; importing a verb must stay cheap, because this imports them all.
 
     With `as_json`, it also prints errors in the arguments as JSON. With `verb`, it has only that verb if there is a
@@ -177,6 +194,7 @@ def parser(*, as_json: bool = False, verb: str = "") -> argparse.ArgumentParser:
         task, _ = verbs.TASKS[name.partition(".")[0]]
         found[task] += [each for each in choices.choices if each not in before]
     top.epilog = _by_task(found, choices.choices)
+    top.by_verb = choices.choices
     return top
 
 

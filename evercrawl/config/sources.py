@@ -140,18 +140,18 @@ def _keys(section: str, table: object) -> dict[str, object]:
 def _known(section: str, name: str, source: str) -> Setting:
     setting = SETTINGS.get(name)
     if setting is None:
-        raise ConfigError(f"{source}: {name} is not a setting; {_nearest(name)}")
+        raise ConfigError(f"{source}: {name} is not a setting; {nearest(name)}")
     if setting.section != section:
         raise ConfigError(f"{source}: {name} is in the wrong table; move it to [{setting.section}]")
     return setting
 
 
-def _nearest(name: str) -> str:
+def nearest(name: str) -> str:
     """Say which setting was probably meant.
 
     Examples
     --------
-    >>> _nearest("rate")
+    >>> nearest("rate")
     'did you mean rate_per_s?'
     """
     import difflib
@@ -193,7 +193,7 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, Value]:
             continue
         setting = by_variable.get(variable)
         if setting is None:
-            hint = _nearest(variable.removeprefix("EVERCRAWL_"))
+            hint = nearest(variable.removeprefix("EVERCRAWL_"))
             raise ConfigError(f"the environment variable {variable} is not a setting; {hint}")
         found[setting.name] = read(setting, raw, f"the environment variable {variable}")
     return found

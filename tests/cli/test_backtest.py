@@ -232,7 +232,7 @@ def test_a_figure_that_cannot_be_written_is_told_before_the_work(capsys, tmp_pat
 
 def test_who_has_no_poll_to_make_is_told_so(capsys):
     assert main(["backtest", "peps", *SMALL[:2], "--years", "0.01", "--budget", "0.00001,0.0001,1"]) == 0
-    told = "at 1e-05, 0.0001 polls per page and day, so short a time has no poll; give more with --budget\n"
+    told = "no poll fits into so short a time at 1e-05, 0.0001 polls per page and day; use a larger --budget\n"
     assert told in capsys.readouterr().out
 
 

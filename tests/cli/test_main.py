@@ -147,3 +147,20 @@ def test_a_folder_with_links_that_is_no_crawl_is_called_no_crawl(tmp_path, monke
     for verb in ("status", "top", "changes"):
         assert cli.main([verb]) == 2
         assert "there is no crawl in this folder, nor in one below it" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "usage", "said"),
+    [
+        (["top", "--risign"], "usage: evercrawl top", "unrecognized arguments: --risign; did you mean --rising?"),
+        (["status", "--frobnicate"], "usage: evercrawl status", "unrecognized arguments: --frobnicate\n"),
+        (["crawl", "--dirr", "x"], "evercrawl crawl: error: ", "--dirr; did you mean --dir?\n`evercrawl crawl --help`"),
+    ],
+)
+def test_an_unknown_option_is_answered_by_the_usage_of_its_verb(words, usage, said, capsys):
+    """The usage of `crawl` fills a screen, and would hide the error."""
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(words)
+    out = capsys.readouterr().err
+    assert out.startswith(usage)
+    assert said in out

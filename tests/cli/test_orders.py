@@ -59,6 +59,7 @@ def test_an_order_is_on_the_disk_and_the_next_start_obeys_it(crawl, capsys, word
     ("words", "why"),
     [
         (["set", "delay", "5s"], "did you mean delay_s?"),
+        (["set", "rate", "5"], "did you mean rate_per_s?"),
         (["set", "delay_s", "soon"], "delay_s must be a duration"),
         (["set", "delay_s"], "delay_s takes one value"),
         (["set", 'site."example.org".delay', "5s"], "delay is not a key of a site section; choose among delay_s"),

@@ -39,7 +39,7 @@ def test_people_see_title_address_and_what_is_known(crawled, capsys):
     assert main(["search", "page", "--dir", crawled, "--limit", "2", "--fetched-within", "1h", "--fresh", "10%"]) == 0
     out = capsys.readouterr().out
     assert re.search(r"^ 1\. .+\n    http://\S+\n    importance [\d.]+ x mean · fetched .+ · fresh \d+", out)
-    assert re.search(r"^2 in \d+ ms, (more with --limit|no more)$", out, re.MULTILINE)
+    assert re.search(r"^2 results in \d+ ms(; --limit shows more)?$", out, re.MULTILINE)
     assert "\x1b" not in out
 
 

@@ -13,8 +13,8 @@ def test_sites_are_chosen_and_compared_with_raters(crawled, tmp_path, capsys):
     head, line, last = capsys.readouterr().out.splitlines()
     assert head.split() == ["importance", "x", "mean", "linking", "pages", "size", "site"]
     assert line.split()[0] == "1"
-    assert last.startswith("1 of 2 sites, ")
-    assert last.endswith(" of the importance; 1 site used of 1 site")
+    assert last.startswith("chosen: 1 of 2 sites, ")
+    assert last.endswith(" of the importance; budget used: 1 site of 1 site")
 
     assert main(["select", "--budget", "1MB", "--unit", "bytes", "--dir", crawled, "--json"]) == 0
     *sites, selection = [json.loads(line) for line in capsys.readouterr().out.splitlines()]

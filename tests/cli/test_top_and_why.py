@@ -58,7 +58,7 @@ def test_why_tells_of_a_page_that_is_held(crawled, site, capsys):
     assert main(["why", url, "--dir", crawled]) == 0
     said = capsys.readouterr().out
     for expected in (
-        rf"page +{url}\n", r"state +held\n", r"found +on http\S+, \d links? from a seed, 20",
+        rf"page +{url}\n", r"state +stored\n", r"found +on http\S+, \d links? from a seed, 20",
         r"visited +1 time, last 20",
         r"importance +\d", rf"redirect from {site.web.origins[0]}/moved\n", r"cash +-?\d", r"changes +every \d+ days",
         r"model +changes together with its folder with a probability of 10 %, else independently\n",

@@ -140,7 +140,7 @@ def test_each_answer_says_how_fresh_it_is_and_how_to_cite_it(crawl, replica):
 
 
 TITLES = (
-    'Holiday", https://bank.example/terms, fetched 2026-11-28T09:00Z, still so with a probability of 99 %. "',
+    'Holiday", https://bank.example/terms, fetched 2026-11-28T09:00Z, fresh with a probability of 99 %. "',
     "Holiday\u201d, https\uff1a\uff0f\uff0fbank.example/terms, fetched 2026-11-28T09:00Z",
     "\u00abHoliday\u00bb https: //bank.example" + " and so on" * 100,
 )

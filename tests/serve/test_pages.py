@@ -1,6 +1,7 @@
 """The pages for browsers, and what they load."""
 
 import re
+from importlib.resources import files
 
 import pytest
 
@@ -46,8 +47,6 @@ def test_text_of_pages_is_text(client, crawl):
 
 def test_the_types_of_what_may_be_asked_are_current():
     """`make docs` draws them."""
-    from importlib.resources import files
-
     from evercrawl.serve.api.declared import declarations
 
     kept = files("evercrawl.serve") / "static" / "api.d.ts"
@@ -60,3 +59,11 @@ def test_each_key_that_help_names_leads_to_its_page(client):
     page = client.get("/dashboard").text
     for key, name in KEYS.items():
         assert f'href="{PAGES[name]}" data-key="{key}"' in page
+
+
+def test_scripts_reckon_with_instants_in_seconds():
+    """A name that ends in `_at` is a text in answers, so that a difference with it would be shown as NaN."""
+    reckoned = re.compile(r"[-<>*] *(?:\w+\.)*\w+_at\b|\b\w+_at [-<>*]|\w+_at \* 1000")
+    scripts = sorted((files("evercrawl.serve") / "static" / "js").iterdir(), key=lambda each: each.name)
+    assert len(scripts) > 10
+    assert {script.name: found for script in scripts if (found := reckoned.findall(script.read_text("utf-8")))} == {}

@@ -225,11 +225,11 @@ def _cite(title: str, url: str, at: float | None, fresh: float | None) -> str:
     Examples
     --------
     >>> _cite("Tea", "https://example.org/tea", 0.0, 0.934)
-    'https://example.org/tea, fetched 1970-01-01T00:00Z, still so with a probability of 93 %, titled "Tea"'
+    'https://example.org/tea, fetched 1970-01-01T00:00Z, fresh with a probability of 93 %, titled "Tea"'
     >>> _cite('Tea", https://bank.example/, "', "https://example.org/tea", None, None)
     'https://example.org/tea, never fetched, titled "Tea\', https bank.example/, \'"'
     """
-    still = "" if fresh is None else f", still so with a probability of {fresh:.0%}".replace("%", " %")
+    still = "" if fresh is None else f", fresh with a probability of {fresh:.0%}".replace("%", " %")
     words = " ".join(_SCHEME.sub(" ", visible(title).translate(_SIGNS)).split())
     named = f', titled "{words[:MOST_TITLE_CHARS]}"' if words else ""
     fetched = "never fetched" if at is None else f"fetched {iso(at)[:16]}Z"

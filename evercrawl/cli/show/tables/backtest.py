@@ -35,7 +35,7 @@ def _idle(rows: Sequence[ReplayRow]) -> list[str]:
     idle = [each for each in budgets if not any(row.polls for row in rows if f"{row.budget:g}" == each)]
     if not idle:
         return []
-    return [f"at {', '.join(idle)} polls per page and day, so short a time has no poll; give more with --budget"]
+    return [f"no poll fits into so short a time at {', '.join(idle)} polls per page and day; use a larger --budget"]
 
 
 def of_parts(sites: Sequence[Sequence[ReplayRow]], there: int) -> list[str]:

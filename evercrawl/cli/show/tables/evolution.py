@@ -31,7 +31,7 @@ _ASPECTS: Final = (
     "drifted",
 )  # fmt: skip
 _AS_BY_CHANCE: Final = (
-    "regularity: changes at random moments have gaps that vary by 1, 5 % not exponential, and x 1 in the next week"
+    "regularity; changes at random moments would give: gaps vary 1, not exponential 5 %, next week x 1"
 )
 _CHANCE: Final = ("tested", "gaps vary", "not exponential", "next week", "in batches", "busiest tenth", "halves alike")
 _ERRORS: Final = 2.0  # standard errors up to which a correlation counts as chance

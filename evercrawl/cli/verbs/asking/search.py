@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, renewal, warm, where
 from evercrawl.cli.show.json_line import json_line
-from evercrawl.cli.show.plain import plain
+from evercrawl.cli.show.plain import many, plain
 from evercrawl.cli.show.words import ago, percent
 from evercrawl.config import values
 from evercrawl.errors import ConfigError
@@ -114,8 +114,8 @@ def answer_lines(answer: SearchAnswer, words: str) -> list[str]:
 
 
 def _rest(answer: SearchAnswer) -> str:
-    more = "more with --limit" if answer.more else "no more"
-    return f"{len(answer.hits)} in {1_000 * answer.took_s:.0f} ms, {more}"
+    more = "; --limit shows more" if answer.more else ""
+    return f"{many(len(answer.hits), 'results')} in {1_000 * answer.took_s:.0f} ms{more}"
 
 
 def shown(hit: Hit, now: float, width: int, *, terminal: bool) -> list[str]:

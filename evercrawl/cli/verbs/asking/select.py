@@ -110,8 +110,8 @@ def _told(found: Selection) -> list[str]:
     spent, budget = (_amount(count, found.unit) for count in (found.spent, found.budget))
     return [
         *(table(_HEAD, rows, _LEFT) if rows else []),
-        f"{len(rows):,} of {many(found.of, 'sites')}, {percent(found.importance)} of the importance; {spent} used of "
-        f"{budget}",
+        f"chosen: {len(rows):,} of {many(found.of, 'sites')}, with {percent(found.importance)} of the importance; "
+        f"budget used: {spent} of {budget}",
     ]
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     )
 
 _MOST_NATS = 700.0
+_WHOLE = 10.0  # times the price that are printed without decimals
+_STATES = {"held": "stored"}
 _MORE = (
     "It prints the page's importance and the pages it comes from, its rate of change, the value of a visit against "
     "the price, when the page is due, and what it is waiting for. For a URL outside the crawl, it prints why. The "
@@ -87,7 +89,7 @@ def rows(found: Why) -> list[tuple[str, str]]:
     at = found.at
     return [
         ("page", found.url),
-        ("state", f"{found.state}{_of(found)}"),
+        ("state", f"{_STATES.get(found.state, found.state)}{_of(found)}"),
         *(("because", reason) for reason in found.reasons),
         *([("found", _found(found.found, at))] if found.found else []),
         *([("visited", _visited(found.history, at))] if found.history else []),
@@ -238,8 +240,9 @@ def value_in_words(worth: Worth) -> str:
         waited = "" if worth.waited_s is None else f"; waited {span(worth.waited_s)}"
         return f"{worth.place}{waited}, by {worth.policy}"
     if worth.price is None:
-        return f"{worth.value:.3g} under {worth.policy}; the price is not known"
-    times = f"{worth.value / worth.price:.2g} times the price"
+        return f"{worth.value:.3g} by {worth.policy}; the price is not known yet"
+    by = float(f"{worth.value / worth.price:.2g}")
+    times = f"{by:,.0f} times the price" if by >= _WHOLE else f"{by:.2g} times the price"
     return f"{times} ({worth.value:.3g} against {worth.price:.3g} per {worth.unit})"
 
 

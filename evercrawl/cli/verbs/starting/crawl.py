@@ -78,7 +78,7 @@ def add(verbs: arguments.Verbs) -> None:
         nargs="?",
         const="local",
         help="run the partitions on the machines of the Ray cluster at this address (auto: the one of this machine); "
-        "without an address, on a Ray that is begun here for this crawl",
+        "without an address, on a Ray started for this crawl on this machine",
     )
     parser.add_argument(
         "--obey-orders",

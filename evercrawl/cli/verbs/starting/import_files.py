@@ -112,7 +112,7 @@ def _said(made: Imported, directory: Path, *, dry: bool) -> list[str]:
     if dry:
         return [*lines, f"{many(made.captures, 'captures')}{span}, {many(made.urls, 'URLs')} without a date"]
     lines += [f"excluded by {_setting(why)}: {count:,}" for why, count in sorted(made.outside.items())]
-    lines += [f"known before: {made.known:,}"] if made.known else []
+    lines += [f"already known: {many(made.known, 'records')}"] if made.known else []
     lines.append(
         f"{many(made.pages, 'contents')}, {many(made.histories, 'visits')} without content and "
         f"{many(made.made_known, 'URLs')} without a date were imported in {made.elapsed_s:.1f} s"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from pathlib import Path
 
 from evercrawl.cli import arguments
@@ -12,6 +11,7 @@ from evercrawl.cli.verbs.steering import ordering
 from evercrawl.config import FILE_NAME, SETTINGS, Config, load
 from evercrawl.config.section_keys import FORM, check_set, section_key, with_value
 from evercrawl.config.settings import read
+from evercrawl.config.sources import nearest
 from evercrawl.errors import ConfigError
 
 _MORE = (
@@ -68,9 +68,7 @@ def _check(name: str, given: tuple[str, ...]) -> None:
     """Check that a setting may have the value."""
     setting = SETTINGS.get(name)
     if setting is None:
-        near = difflib.get_close_matches(name, list(SETTINGS), 1)
-        hint = f"did you mean {near[0]}?" if near else "docs/guide/SETTINGS.md lists them"
-        raise ConfigError(f"{name!r} is not a setting; {hint}")
+        raise ConfigError(f"{name!r} is not a setting; {nearest(name)}")
     many = isinstance(setting.default, tuple)
     if not many and len(given) != 1:
         raise ConfigError(f"{name} takes one value: evercrawl set {name} VALUE")

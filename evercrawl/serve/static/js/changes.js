@@ -10,7 +10,7 @@ function shown(change) {
   const about = document.createElement("p");
   about.className = "quiet";
   const times = change.times > 1 ? `, ${count(change.times)} times` : "";
-  const extent = change.kind === "changed" ? `, ${percent(change.extent)} of it` : "";
+  const extent = change.kind === "changed" ? `, ${percent(change.extent)} of the page` : "";
   about.textContent = `${change.url} · ${span(Date.now() / 1000 - change.at_s)} ago${times}${extent}${change.noise ? ", only times, counters or tokens" : ""}`;
   item.append(head, about);
   const copy = document.createElement("a");
@@ -33,7 +33,7 @@ async function show() {
   try {
     const found = await ask(`changes?${wanted}`);
     const kinds = Object.entries(found.pages).map(([kind, pages]) => `${count(pages)} ${kind}`);
-    place("counts").textContent = (kinds.join(", ") || "Nothing changed in that time.") + (found.noise ? `; ${count(found.noise)} left out that changed in times, counters or tokens alone` : "");
+    place("counts").textContent = (kinds.join(", ") || "Nothing changed in that time.") + (found.noise ? `; ${count(found.noise)} not shown, which changed only in times, counters or tokens` : "");
     place("changes").replaceChildren(...found.changes.map(shown));
     place("trouble").textContent = "";
   } catch (error) {

@@ -50,6 +50,7 @@ async function renew() {
   const now = Date.now() / 1000;
   place("paused").textContent = found.trouble || (found.paused_at_s ? `Paused for ${span(now - found.paused_at_s)}.` : "");
   holding(found);
+  place("none").hidden = found.orders.length > 0;
   fill(
     place("log"),
     found.orders.map((/** @type {any} */ each) => [`${span(now - each.at_s)} ago`, each.by, `${each.do} ${each.what}`, each.state, each.result]),

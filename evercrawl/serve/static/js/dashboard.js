@@ -27,7 +27,7 @@ function whole(status) {
     ["fresh, expected", percent(status.fresh_by_importance)],
     ["fresh, as measured", found],
     ["price of a visit", price === null ? "–" : price.toPrecision(2)],
-    ["pages held", count(status.fetched)],
+    ["pages stored", count(status.fetched)],
     ["URLs known", count(status.known)],
     ["changes found", count(status.changes)],
   ]);
@@ -61,10 +61,10 @@ function one(sites) {
     ["importance", percent(found.importance)],
     ["fresh, expected", percent(found.fresh ?? null)],
     ["changes a day", found.changes_per_day === undefined ? "–" : count(+found.changes_per_day.toPrecision(3))],
-    ["pages held", count(found.read)],
+    ["pages stored", count(found.read)],
     ["URLs known", count(found.known)],
-    ["failed last", count(found.errors ?? 0)],
-    ["hosts left alone", `${count(found.away ?? 0)} of ${count(found.hosts ?? 0)}`],
+    ["last visit failed", count(found.errors ?? 0)],
+    ["hosts not visited", `${count(found.away ?? 0)} of ${count(found.hosts ?? 0)}`],
   ]);
 }
 
@@ -91,7 +91,7 @@ document.addEventListener("state", (event) => {
   }
   for (const visit of now.recent) kinds[visit.error ? "errors" : visit.first ? "first" : "again"]++;
   const seen = kinds.first + kinds.again + kinds.errors;
-  if (!site && seen) place("kinds").textContent = `Of the last ${count(seen)} visits seen here ${percent(kinds.first / seen)} read a page for the first time, ${percent(kinds.again / seen)} were to pages known already, and ${percent(kinds.errors / seen)} failed.`;
+  if (!site && seen) place("kinds").textContent = `Of the ${count(seen)} visits since this page was opened, ${percent(kinds.first / seen)} were first visits, ${percent(kinds.again / seen)} were to pages read before, and ${percent(kinds.errors / seen)} failed.`;
   if (site) return;
   shown(now.recent);
 });
@@ -121,7 +121,7 @@ async function minutely() {
   );
   fill(place("minutes"), [...minutes].reverse().map((/** @type {any} */ each) => [new Date(each.at_s * 1000).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" }), count(each.visits), count(each.changes), count(each.errors), count(each.bytes)]));
   const sum = (/** @type {string} */ name) => minutes.reduce((/** @type {number} */ total, /** @type {any} */ each) => total + each[name], 0);
-  place("pace-said").textContent = `${count(sum("visits"))} visits, ${count(sum("changes"))} of them found a change, ${count(sum("errors"))} failed; at most ${count(most)} in a minute.`;
+  place("pace-said").textContent = `${count(sum("visits"))} visits: ${count(sum("changes"))} found a change, ${count(sum("errors"))} failed. The busiest minute had ${count(most)}.`;
 }
 
 /** @param {() => Promise<void>} what @param {number} every_ms */

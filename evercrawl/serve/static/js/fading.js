@@ -1,4 +1,4 @@
-/** How likely hits are still so, as time goes by and visits come in. */
+/** The probability that hits are fresh, as time goes by and visits come in. */
 import { percent, span } from "./words.js";
 
 const EVERY_MS = 1000;

@@ -92,10 +92,10 @@ async function renew() {
 function chart() {
   const { step: steps, error, bound, bounded } = trace.states;
   const line = (/** @type {(number | null)[]} */ values) => /** @type {[number, number][]} */ (steps.map((/** @type {number} */ each, /** @type {number} */ i) => [each, values[i] ?? 0]));
-  const { x } = lineChart(curve, [{ name: "error", class: "error", points: line(error) }, { name: "at most", class: "bound", points: line(bound) }], { x: "visits" });
+  const { x } = lineChart(curve, [{ name: "error", class: "error", points: line(error) }, { name: "bound", class: "bound", points: line(bound) }], { x: "visits" });
   across = x;
   const last = steps.length - 1;
-  place("curve-said").textContent = `After ${steps[last]} visits the shares are off by ${round(error[last])} in all; ${bound[last] === null ? "without a virtual page that each page gives to, nothing bounds that" : `the accounts alone prove that ${field("order").value === "push" ? "the values are" : "H / G is"} off by ${round(bound[last])} at most (${round(bounded[last])} in truth)`}.`;
+  place("curve-said").textContent = `After ${steps[last]} visits the errors of all shares sum to ${round(error[last])}. ${bound[last] === null ? "Without a virtual page to which every page gives, no bound of the error can be proved" : `The ledger alone proves that the error of ${field("order").value === "push" ? "the values" : "H / G"} is at most ${round(bound[last])}; it is ${round(bounded[last])}`}.`;
   const every = Math.max(Math.ceil(steps.length / 100), 1);
   place("steps").replaceChildren(
     ...steps.flatMap((/** @type {number} */ each, /** @type {number} */ i) => {
@@ -125,7 +125,7 @@ function render() {
   const push = field("order").value === "push";
   drawing.show({ values, texts: values.map((/** @type {number} */ value) => (show === "estimate" ? value.toFixed(3) : credits(value))), visited, virtual: field("virtual").value === "none" && !of("virtual") && visited !== VIRTUAL ? "" : credits(of("virtual")) });
   place("told").textContent = step ? `Visit ${step}: ${visited === VIRTUAL ? "the virtual page" : `page ${pageName(visited)}`} ${push ? "pushes" : "moves"} ${credits(trace.moved[step - 1])} credits.` : `At the start ${push ? "each page's source waits to be pushed" : "the 100 credits are spread evenly"}. ${trace.about}`;
-  figures(place("figures"), [["visits", String(step)], ["G", round(of("clock"))], ["error", round(of("error"))], ["at most", round(of("bound"))]]);
+  figures(place("figures"), [["visits", String(step)], ["G", round(of("clock"))], ["error", round(of("error"))], ["bound", round(of("bound"))]]);
   const most = Math.max(...trace.exact, ...(of("estimate") ?? []));
   place("pages").replaceChildren(
     ...trace.names.map((/** @type {string} */ name, /** @type {number} */ i) => {

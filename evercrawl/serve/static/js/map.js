@@ -120,7 +120,7 @@ export async function living(canvas, caption, table, of = "") {
       if (now) [now.ring, now.changed] = [dot.ring, dot.changed];
     }
     const more = (found.others ?? []).reduce((/** @type {number} */ sum, /** @type {[string, number, number]} */ each) => sum + each[1], 0);
-    caption.textContent = `${count(byUrl.size)} pages of ${count(found.sites.length)} sites${more ? `, and ${count(more)} less important ones as discs behind them` : ""}; area is importance, colour how likely the copy is still the page. A ring is a visit, a spark a change that it found.`;
+    caption.textContent = `${count(byUrl.size)} pages of ${count(found.sites.length)} ${found.sites.length === 1 ? "site" : "sites"}${more ? `, and ${count(more)} less important ones as discs behind them` : ""}. The area of a dot shows importance, and its colour the probability that the copy is fresh. A ring marks a visit, a spark a change.`;
   }
 
   document.addEventListener("state", (event) => {

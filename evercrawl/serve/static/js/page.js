@@ -10,6 +10,9 @@ const NS = "http://www.w3.org/2000/svg";
 /** @param {number} seconds */
 const every = (seconds) => (seconds < 2 ? `${seconds.toPrecision(2)} s` : span(seconds));
 
+/** @param {number} value */
+const times = (value) => (value >= 1 ? count(+value.toPrecision(2)) : value.toPrecision(2));
+
 const RENEW_MS = 5000;
 const ROW = 13;
 const SHOWN = 60;
@@ -40,9 +43,25 @@ function ribbons(feeders) {
   }
 }
 
+/** @type {Record<string, string>} */
+const STATES = {
+  waiting: "Never fetched",
+  held: "A copy is stored",
+  alias: "An alias",
+  "near-duplicate": "Nearly the same",
+  gone: "Gone when last visited",
+  retired: "Gone, and no longer visited",
+  error: "The last visit failed",
+  refused: "Refused",
+  redirect: "A redirect",
+  excluded: "Excluded by a rule",
+  "out of scope": "Out of scope",
+  unknown: "Unknown to this crawl",
+};
+
 /** @param {any} why */
 function explain(why) {
-  place("summary").textContent = `It is ${why.state}${why.alias ? ` of ${why.alias}` : ""}.`;
+  place("summary").textContent = `${STATES[why.state] ?? `State: ${why.state}`}${why.alias ? ` of ${why.alias}` : ""}.`;
   place("reasons").replaceChildren(
     ...why.reasons.map((/** @type {string} */ reason) => {
       const item = document.createElement("li");
@@ -51,9 +70,9 @@ function explain(why) {
     }),
   );
   const boxes = /** @type {[string, string][]} */ ([]);
-  if (why.weight) boxes.push(["importance, of all", percent(why.weight.share)], ["times the mean page's", why.weight.times_mean.toFixed(2)]);
+  if (why.weight) boxes.push(["importance", percent(why.weight.share)], ["times the mean", why.weight.times_mean.toFixed(2)]);
   if (why.change) boxes.push(["changes about every", every(1 / why.change.rate_per_s)]);
-  if (why.change && why.change.fresh !== null) boxes.push(["still so", percent(why.change.fresh)]);
+  if (why.change && why.change.fresh !== null) boxes.push(["fresh", percent(why.change.fresh)]);
   if (why.history) boxes.push(["visits", count(why.history.visits)], ["changes seen", count(why.history.changes)]);
   if (why.history) for (const [name, value] of rpuc(why.use)) boxes.push([name, value]);
   figures(place("figures"), boxes);
@@ -66,7 +85,7 @@ function explain(why) {
 /** Retrieval, importance, update and click: what the policy rpuc goes by. @param {any} use @returns {[string, string][]} */
 function rpuc(use) {
   return [
-    ["R, shown a visit", use.R.toPrecision(2)],
+    ["R, times shown per visit", use.R.toPrecision(2)],
     ["P, importance", use.P === null ? "unknown" : use.P.toPrecision(2)],
     ["U, changes found", use.U.toPrecision(2)],
     ["C, opened when shown", use.C.toPrecision(2)],
@@ -76,11 +95,11 @@ function rpuc(use) {
 /** What a visit is worth, in sentences. @param {any} worth */
 function worth(worth) {
   const said = [`The policy is ${worth.policy}.`];
-  if (worth.price !== null && worth.value !== null) said.push(`A visit now is worth ${(worth.value / worth.price).toPrecision(2)} times the price, which a ${worth.unit} of the budget has to earn.`);
+  if (worth.price !== null && worth.value !== null) said.push(`A visit now is worth ${times(worth.value / worth.price)} times the price of a ${worth.unit}.`);
   if (worth.ahead) said.push(worth.ahead === 1 ? `One page that could be visited now is worth more, ${worth.ahead_on_host ? "on its host" : "on another host"}.` : `${count(worth.ahead)} pages that could be visited now are worth more, ${count(worth.ahead_on_host)} of them on its host.`);
-  if (worth.wanted !== 1) said.push(`A visit counts ${worth.wanted.toPrecision(2)} times as much as its importance says, ${worth.because}.`);
+  if (worth.wanted !== 1) said.push(`A visit counts ${times(worth.wanted)} times as much as by importance alone (${worth.because}).`);
   if (worth.given_up) said.push("As things stand, it will not be visited again.");
-  if (worth.earliest_at_s && worth.earliest_at_s > Date.now() / 1000) said.push(`It is left alone for ${span(worth.earliest_at_s - Date.now() / 1000)} more in any case.`);
+  if (worth.earliest_at_s && worth.earliest_at_s > Date.now() / 1000) said.push(`It may be visited again in ${span(worth.earliest_at_s - Date.now() / 1000)} at the earliest.`);
   return said.map((sentence) => {
     const item = document.createElement("li");
     item.textContent = sentence;
@@ -99,7 +118,7 @@ function appointment(told) {
   booked = told && told.due_at_s ? { due: told.due_at_s, low: told.low_at_s ?? NaN, high: told.high_at_s ?? NaN } : null;
   place("appointment").hidden = !booked;
   if (!booked) return;
-  const kept = told.judged >= 20 ? ` Of ${count(told.judged)} visits announced here, ${percent(told.kept)} came within their interval; ${percent(told.wanted)} are meant to.` : "";
+  const kept = told.judged >= 20 ? ` Of ${count(told.judged)} visits predicted so far, ${percent(told.kept)} came within their interval; the goal is ${percent(told.wanted)}.` : "";
   place("appointment").dataset.kept = kept;
   tick();
 }
@@ -109,7 +128,7 @@ function tick() {
   const now = Date.now() / 1000;
   const left = booked.due - now;
   const within = Number.isNaN(booked.low) ? "" : `, between ${clock(booked.low)} and ${clock(booked.high)} in four of five cases`;
-  const said = left > 0 ? `Next visit at ${clock(booked.due)}, in ${span(left)}, when its value crosses the price${within}.` : `It is due: its host's turn and the pace decide when${within}.`;
+  const said = left > 0 ? `Next visit at ${clock(booked.due)}, in ${span(left)}${within}.` : `It is due: it is visited at the next turn of its host${within}.`;
   place("appointment").textContent = said + (place("appointment").dataset.kept ?? "");
 }
 
@@ -120,14 +139,14 @@ function rise(id, points, price, due) {
   const most = Math.max(...known.map((point) => /** @type {number} */ (point.value) / price), 1.25);
   const [from, to] = [points[0].at_s, points[points.length - 1].at_s];
   const x = (/** @type {number} */ at) => 50 + ((at - from) / (to - from)) * 575;
-  const y = (/** @type {number} */ times) => 150 - (times / most) * 135;
+  const y = (/** @type {number} */ prices) => 150 - (prices / most) * 135;
   const line = known.map((point) => `${x(point.at_s).toFixed(1)} ${y(/** @type {number} */ (point.value) / price).toFixed(1)}`).join(" L");
   const now = Date.now() / 1000;
   drawing.replaceChildren(
     made("path", { class: "axis", d: `M50 ${y(0)} H625` }),
     made("path", { class: "most", d: `M50 ${y(1)} H625` }),
     made("text", { x: 46, y: y(1) + 4, "text-anchor": "end" }, "price"),
-    made("text", { x: 46, y: y(0) + 4, "text-anchor": "end" }, "0"),
+    ...(y(0) - y(1) > 14 ? [made("text", { x: 46, y: y(0) + 4, "text-anchor": "end" }, "0")] : []),
     made("path", { class: "error", d: `M${line}` }),
     made("text", { x: 50, y: 170 }, `last visit ${clock(from)}`),
   );
@@ -162,7 +181,7 @@ function belief(change) {
   for (const [seconds, name] of /** @type {[number, string][]} */ ([[1 / change.high_per_s, ""], [1 / change.rate_per_s, "mean"], [1 / change.low_per_s, ""]])) {
     drawing.append(made("path", { class: "here", d: `M${x(seconds)} 8 V100` }), made("text", { x: x(seconds), y: 118, "text-anchor": "middle" }, `${name} ${every(seconds)}`.trim()));
   }
-  place("belief-said").textContent = `It changes about every ${every(1 / change.rate_per_s)}; with a probability of 90 % between every ${every(1 / change.high_per_s)} and every ${every(1 / change.low_per_s)}.`;
+  place("belief-said").textContent = `It changes about every ${every(1 / change.rate_per_s)}; with a probability of 90 %, the interval is between ${every(1 / change.high_per_s)} and ${every(1 / change.low_per_s)}.`;
 }
 
 /** @param {any[]} visits the newest first */
@@ -189,7 +208,7 @@ async function renew() {
   place("rising").hidden = !(curve.points.length && curve.price);
   if (curve.points.length && curve.price) {
     rise("rise", curve.points, curve.price, curve.due_at_s ?? null);
-    place("rise-said").textContent = `A visit is worth ${why.worth && why.worth.value !== null ? (why.worth.value / curve.price).toPrecision(2) : "–"} times the price now${curve.due_at_s ? `, and crosses it at ${new Date(curve.due_at_s * 1000).toLocaleString("en-GB")}` : ", and as things are does not cross it"}.`;
+    place("rise-said").textContent = `A visit is worth ${why.worth && why.worth.value !== null ? times(why.worth.value / curve.price) : "–"} times the price now. ${curve.due_at_s ? `It is due at ${new Date(curve.due_at_s * 1000).toLocaleString("en-GB")}` : "As things stand, it does not reach the price"}.`;
   }
   place("believed").hidden = !why.change || why.history === null;
   if (why.change && why.history !== null) belief(why.change);

@@ -9,11 +9,11 @@ const shown = document.getElementById("parts") !== null;
 /** @param {any} part */
 function condition(part) {
   if (part.waits) return part.waits;
-  if (!part.up) return part.lives ? "begins again" : "–";
-  if (part.opening) return "opens its directory";
+  if (!part.up) return part.lives ? "restarting" : "–";
+  if (part.opening) return "opening its directory";
   if (part.silent_s) return `hung for ${count(Math.round(part.silent_s))} s (process ${part.pid || "unknown"})`;
-  const again = part.lives > 1 ? `, begun ${part.lives} times` : "";
-  return `${part.at_rest ? "at rest" : "crawls"}${again}`;
+  const again = part.lives > 1 ? `, started ${part.lives} times` : "";
+  return `${part.at_rest ? "idle" : "crawling"}${again}`;
 }
 
 /** @param {any[]} parts @param {string} name */
@@ -26,10 +26,10 @@ function table(now) {
     ["partitions", count(parts.length)],
     ["connected", count(sum(parts, "up"))],
     ["known URLs", count(sum(parts, "known"))],
-    ["pages held", count(sum(parts, "fetched"))],
+    ["pages stored", count(sum(parts, "fetched"))],
     ["visits in this run", count(sum(parts, "visits"))],
-    ["letters under way", count(sum(parts, "under_way"))],
-    ["addresses let", count(sum(parts, "let"))],
+    ["messages in flight", count(sum(parts, "under_way"))],
+    ["addresses leased", count(sum(parts, "let"))],
   ]);
   fill(place("parts"), parts.map((/** @type {any} */ part) => [
     String(part.number), condition(part), part.where || "–", count(part.known), count(part.unread), count(part.fetched), count(part.visits),

@@ -36,7 +36,7 @@ function render() {
   const bytes = unit === "bytes";
   const more = bytes ? 1e6 : 1;
   const added = Math.min(marginal * more, 1 - freshness);
-  place("here").textContent = `With ${daily(budget)} ${unit} a day (${short(budget)} a second), ${percent(freshness)} is fresh; one more ${bytes ? "megabyte" : "fetch"} a second adds at most ${percent(added)}, one more an hour ${(100 * marginal * (more / 3600)).toPrecision(2)} %.`;
+  place("here").textContent = `With ${daily(budget)} ${unit} a day (${short(budget)} a second), ${percent(freshness)} of the copies are fresh. One more ${bytes ? "megabyte" : "fetch"} a second adds at most ${percent(added)}; one more an hour adds ${(100 * marginal * (more / 3600)).toPrecision(2)} %.`;
   slider.setAttribute("aria-valuetext", `${daily(budget)} ${unit} a day`);
   mark(curve, across(budget));
 }
@@ -45,7 +45,7 @@ function render() {
 function present(plan) {
   points = [...plan.points, ...(plan.now ? [plan.now] : [])].filter((point) => point.budget > 0).sort((a, b) => a.budget - b.budget);
   unit = plan.unit;
-  place("said").textContent = `${count(plan.copies)} copies${plan.site ? ` of ${plan.site}` : ""} are held, ${percent(plan.fresh)} of their worth likely to be fresh now. ${plan.now ? `Of late ${daily(plan.spent.budget)} ${unit} a day went to pages known already: ${percent(plan.now.freshness)} in the long run.` : "No page was visited twice of late, so it is not known what the crawl can spend."} Planned ${span(Date.now() / 1000 - plan.at_s)} ago.`;
+  place("said").textContent = `${count(plan.copies)} copies${plan.site ? ` of ${plan.site}` : ""} are stored; weighted by importance, ${percent(plan.fresh)} are expected to be fresh now. ${plan.now ? `Visits to pages read before have recently taken ${daily(plan.spent.budget)} ${unit} a day, which keeps ${percent(plan.now.freshness)} fresh in the long run.` : "No page was visited twice recently, so the budget of the crawl is not known."} Computed ${span(Date.now() / 1000 - plan.at_s)} ago.`;
   place("found").hidden = points.length < 2;
   if (points.length < 2) return;
   const { x } = lineChart(curve, [{ name: "", class: "error", points: points.map((point) => [point.budget * DAY_S, point.freshness]) }], { x: `${unit} a day`, linear: true });
