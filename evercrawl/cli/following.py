@@ -109,13 +109,14 @@ def _hook(
         return None, None
     named = args.webhook_secret or config.webhook_secret
     secret = revealed(named, "webhook_secret")
+    cursors = Cursors(directory)
+    describe = partial(_described, args, following)
+    hook = webhook_of(config, (url, secret), question, cursors, describe)
     if not secret:
         to = urlsplit(url)  # path and query may be what lets one in
         said = f"evercrawl: deliveries to {to.scheme}://{to.hostname} are not signed; name a --webhook-secret"
         print(said, file=sys.stderr)
-    cursors = Cursors(directory)
-    describe = partial(_described, args, following)
-    return webhook_of(config, (url, secret), question, cursors, describe), cursors
+    return hook, cursors
 
 
 def _described(args: argparse.Namespace, following: FollowedCrawl, change: PageChange) -> dict[str, Any]:

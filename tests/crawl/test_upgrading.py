@@ -21,7 +21,7 @@ from evercrawl.store.snapshots import head, snapshot
 
 KEPT = Path(__file__).parents[1] / "store" / "data"
 FIXTURES = {("directory", 1): KEPT / "version8", ("snapshot", 8): KEPT / "version8"}
-ELSEWHERE = {("lessons", 2)}
+ELSEWHERE = {("lessons", 2), ("lessons", 3)}
 """What the tests of the part itself write as it was written then."""
 
 

@@ -56,7 +56,9 @@ FORMATS: Final = {
     DIRECTORY: KnownFormat(FORMAT, (1,)),
     JOURNAL: KnownFormat(segment.VERSION),
     SNAPSHOT: KnownFormat(head.VERSION, (version8.VERSION,)),
-    LESSONS: KnownFormat(lessons_file.VERSION, (2,), "the next run writes the new one"),
+    LESSONS: KnownFormat(
+        lessons_file.VERSION, (lessons_file.BEFORE, lessons_file.WHOLE), "the next run writes the new one"
+    ),
 }
 """All parts with versions."""
 

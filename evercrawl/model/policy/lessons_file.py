@@ -34,7 +34,8 @@ from evercrawl.store.snapshots.frames import BlockSegment, PlacedFrame, frames
 VERSION: Final = 4
 WHOLE: Final = 2
 """The version whose files held all there was."""
-_BEFORE: Final = 3
+BEFORE: Final = 3
+"""The version before this one."""
 _FORMER: Final = frozenset({"cohorts_most"})
 """Columns that the version before had besides."""
 MAGIC: Final = b"EVERLESS"
@@ -234,7 +235,7 @@ def _fits(head: LessonsHead, partition: Partition, policy: Learns) -> bool:
     state = partition.state
     if (head.policy, head.epoch) != (type(policy).__name__, state.epoch) or head.version not in (
         WHOLE,
-        _BEFORE,
+        BEFORE,
         VERSION,
     ):
         return False

@@ -138,9 +138,10 @@ def _fit(args: argparse.Namespace, made: Experiment) -> None:
 def _list(*, as_json: bool) -> int:
     from evercrawl.lab.catalogue import experiments, summary
 
+    wide = max(map(len, experiments()))
     for name, kind in experiments().items():
         told = summary(kind)
-        print(json_line("experiment", {"name": name, "about": told}) if as_json else f"{name:<10} {told}")
+        print(json_line("experiment", {"name": name, "about": told}) if as_json else f"{name:<{wide}}  {told}")
     return 0
 
 
