@@ -2,6 +2,7 @@
 
 import contextlib
 from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -13,6 +14,8 @@ from evercrawl.types import Slots
 OWN_BYTES: Final = 1 << 20
 """Size up to which a table is copied as it grows, in a fraction of a millisecond."""
 _MOST_ROWS: Final = 1 << 28
+_MOST_SLOTS: Final = 1 << 30
+_OURS: Final = WeakValueDictionary[int, NDArray[Any]]()  # arrays that `grown` has reserved
 _STEP_ROWS: Final = 1 << 14
 """Maximum number of rows by which a larger table grows at a time, because they may have to be filled."""
 
@@ -20,7 +23,8 @@ _STEP_ROWS: Final = 1 << 14
 def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:
     """Return a column or a table with room for at least `least` rows; each new row is `first`, or zero.
 
-    It grows by a quarter, so that growing row by row copies each row only a few times in all.
+    It grows by a quarter, so that growing row by row copies each row only a few times in all. A large column that this
+    function returned before grows without being copied: the caller must replace it by the result.
 
     Examples
     --------
@@ -29,11 +33,37 @@ def grown(column: NDArray[Any], least: int, first: Any = None) -> NDArray[Any]:
     """
     if least <= len(column):
         return column
+    kind = np.dtype((column.dtype, column.shape[1:]))
+    reserved = _reserved(column, least) if least * kind.itemsize > OWN_BYTES else None
+    if reserved is not None:
+        wider = reserved[: min(least + min(least // 4, _STEP_ROWS), len(reserved))]
+        if first is not None:
+            wider[len(column) :] = first
+        return wider
     wider = np.zeros((least + least // 4, *column.shape[1:]), column.dtype)
     wider[: len(column)] = column
     if first is not None:  # zeros cost nothing until they are written
         wider[len(column) :] = first
     return wider
+
+
+def _reserved(column: NDArray[Any], least: int) -> NDArray[Any] | None:
+    """Return the reserved array that begins with a column, made if there is none; None if it has no room."""
+    base = column.base
+    if isinstance(base, np.ndarray) and _OURS.get(id(base)) is base and len(base) >= least and _same(base, column):
+        return base
+    with contextlib.suppress(StoreError):
+        made = reserve(np.dtype((column.dtype, column.shape[1:])), _MOST_SLOTS)
+        if least <= len(made):
+            made[: len(column)] = column
+            _OURS[id(made)] = made
+            return made
+    return None
+
+
+def _same(base: NDArray[Any], column: NDArray[Any]) -> bool:
+    """Return whether a column is the beginning of an array."""
+    return base.ctypes.data == column.ctypes.data and base[:0].dtype == column.dtype and base.strides == column.strides
 
 
 class Rows:

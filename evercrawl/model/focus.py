@@ -40,6 +40,7 @@ AT_ONCE: Final = 512
 """Pages of which the journal is asked at once, at most; of others what it would say is not known until later."""
 _PIECE: Final = 1 << 14  # URLs matched in one batch
 _ALL: Final = 0xFFFF
+_MATCHED: Final = 1 << 31
 EVEN: Final = 0.5
 """The `discovery` with which all pages count what they are worth, read or not."""
 _UNASKED: Final = "{} does not ask what pages are worth, so {} {} nothing"
@@ -105,8 +106,7 @@ class Focusing:
         self._wordless = sum(1 << i for i, words in enumerate(self._words) if words is None)
         self._typeless = sum(1 << i for i, kind in enumerate(self._types) if kind is None)
         self._asks = any(self._words) or any(self._types)
-        self._count = 0  # number of slots matched
-        self._at: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries whose `url` matches
+        self._at: NDArray[np.uint32] = np.zeros(0, np.uint32)  # by slot: matching `url`s, and a bit
         self._said: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by slot: entries by link words
         self._events: NDArray[np.uint64] = np.zeros(0, np.uint64)  # by record: event of the two below
         self._titled: NDArray[np.uint16] = np.zeros(0, np.uint16)  # by record: entries by title
@@ -121,7 +121,7 @@ class Focusing:
 
     def entries(self, slots: Slots) -> NDArray[np.int64]:
         """Return the index of the entry that matches each page, shape (n,); -1 where none does."""
-        self._look()
+        self._look(slots)
         cells = self._state.table.record.take(slots)
         said, typed = self._said.take(slots), np.full(len(slots), self._typeless, np.uint16)
         seen = np.flatnonzero(cells < self._state.records.count)
@@ -129,26 +129,26 @@ class Focusing:
             self._ask(cells[seen])
             said[seen] |= self._titled[cells[seen]]
             typed[seen] |= self._typed[cells[seen]]
-        meant = self._at.take(slots) & said & typed
+        meant = self._at.take(slots).astype(np.uint16) & said & typed
         first = np.full(len(slots), -1)
         for i in reversed(range(len(self._entries))):
             first[(meant >> np.uint16(i) & np.uint16(1)) != 0] = i
         return first
 
-    def _look(self) -> None:
-        """Match the URLs that became known since the last call."""
-        state = self._state
-        while self._count < state.known.count:
-            start, stop = self._count, min(self._count + _PIECE, state.known.count)
-            self._at, self._said = grown(self._at, stop), grown(self._said, stop)
-            self._at[start:stop], self._said[start:stop] = _ALL, self._wordless
+    def _look(self, slots: Slots) -> None:
+        """Match those of some URLs that were not matched yet: a start need not look at every URL."""
+        state, least = self._state, int(slots.max(initial=0)) + 1
+        self._at, self._said = grown(self._at, least), grown(self._said, least)
+        unmatched = np.unique(slots[self._at[slots] == 0])
+        for first in range(0, len(unmatched), _PIECE):
+            new = unmatched[first : first + _PIECE]
+            self._at[new], self._said[new] = _MATCHED | _ALL, self._wordless
             if any(self._urls):
-                self._at[start:stop] = [self._of_url(url) for url in state.urls.get_many(range(start, stop))]
+                self._at[new] = [_MATCHED | self._of_url(url) for url in state.urls.get_many(new.tolist())]
             if self._bit_of_mark:
-                marks = state.known.rows(start, stop)["anchor_mark"]
+                marks = state.known.anchor_marks_of(new)
                 for mark, bit in self._bit_of_mark.items():
-                    self._said[start:stop][marks == mark] |= np.uint16(bit)
-            self._count = stop
+                    self._said[new[marks == mark]] |= np.uint16(bit)
 
     def _of_url(self, url: str) -> int:
         return sum(1 << i for i, pattern in enumerate(self._urls) if pattern is None or pattern.search(url))

@@ -52,6 +52,18 @@ def test_an_entry_means_the_urls_it_is_found_in_also_of_pages_found_later(made):
     assert weights[-2:].tolist() == [4.0, 1.0]
 
 
+def test_urls_are_matched_when_they_are_asked_about_and_once(made, monkeypatch):
+    made.fill()
+    focusing = Focusing(made.state, [Focus(url="/(a|later)$")], made.partition.journal.read)
+    matched, whole = list[int](), made.state.urls.get_many
+    monkeypatch.setattr(made.state.urls, "get_many", lambda some: matched.extend(some) or whole(some))
+    few = slots(made)[[3, 1, 3]]
+    first = focusing.weights(few).tolist()
+    assert focusing.weights(few).tolist() == first
+    assert sorted(matched) == [1, 3], "a crawl that starts does not match all URLs that it knows"
+    assert focusing.weights(slots(made))[[3, 1, 3]].tolist() == first
+
+
 def test_the_first_entry_that_means_a_page_counts_and_all_it_names_must_be_so(made):
     made.fill()
     two = Focus(url="/a$", content_type="text/*"), Focus(url="/(a|later)$")

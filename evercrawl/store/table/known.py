@@ -178,16 +178,13 @@ class KnownLog:
         """Return the hosts of some URLs, shape (n,); only rows near theirs are read."""
         if len(self._columns.host) == self.count:
             return self._columns.host[slots]
-        wanted, which = np.unique(slots, return_inverse=True)
-        hosts, apart = np.empty(len(wanted), np.uint32), np.diff(wanted.astype(np.int64)) > _NEAR_ROWS
-        apart |= np.diff(wanted // _READ_ROWS) > 0
-        ends: list[int] = [*(np.flatnonzero(apart) + 1).tolist(), len(wanted)]
-        for first, last in pairwise([0, *ends]):
-            if first < last:
-                start = int(wanted[first])
-                rows = self.rows(start, int(wanted[last - 1]) + 1)
-                hosts[first:last] = rows["host"][wanted[first:last] - start]
-        return hosts[which]
+        hosts: Slots = self._rows_of(slots)["host"]
+        return hosts
+
+    def anchor_marks_of(self, slots: Slots | Ints) -> NDArray[np.uint8]:
+        """Return the anchor marks of some URLs, shape (n,); only rows near theirs are read."""
+        marks: NDArray[np.uint8] = self._rows_of(slots)["anchor_mark"]
+        return marks
 
     def pages_of_hosts(self, hosts: int) -> Slots:
         """Return the number of rows of each host, shape (hosts,), read-only."""
@@ -271,6 +268,18 @@ class KnownLog:
             tail = np.concatenate(self._waiting)
             parts.append(tail[max(start - self._written, 0) : stop - self._written])
         return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros(0, KNOWN)
+
+    def _rows_of(self, slots: Slots | Ints) -> NDArray[Any]:
+        """Return the rows of some URLs; those that are near each other are read at once."""
+        wanted, which = np.unique(slots, return_inverse=True)
+        found, apart = np.empty(len(wanted), KNOWN), np.diff(wanted.astype(np.int64)) > _NEAR_ROWS
+        apart |= np.diff(wanted // _READ_ROWS) > 0
+        ends: list[int] = [*(np.flatnonzero(apart) + 1).tolist(), len(wanted)]
+        for first, last in pairwise([0, *ends]):
+            if first < last:
+                start = int(wanted[first])
+                found[first:last] = self.rows(start, int(wanted[last - 1]) + 1)[wanted[first:last] - start]
+        return found[which]
 
     def _pieces(self, start: int) -> Iterator[tuple[int, NDArray[Any]]]:
         """Yield rows from `start` on, with the first slot of each piece."""
