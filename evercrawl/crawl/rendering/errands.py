@@ -81,7 +81,12 @@ class Errands:
         self.made = 0
 
     async def fetch(
-        self, url: str, headers: tuple[tuple[str, str], ...] = (), *, shared: bool = True
+        self,
+        url: str,
+        headers: tuple[tuple[str, str], ...] = (),
+        *,
+        shared: bool = True,
+        most_bytes: int | None = None,
     ) -> tuple[Exchange, bool]:
         """Fetch a URL; return the exchange and whether it is new. Redirects are answers.
 
@@ -91,6 +96,8 @@ class Errands:
             The request.
         shared
             Whether the answer may serve other pages too.
+        most_bytes
+            Size limit of the body, both as sent and unpacked, if it is below that of pages; only if it is not `shared`.
 
         Raises
         ------
@@ -103,7 +110,7 @@ class Errands:
             return kept[0], False
         if not shared:
             try:
-                return await self._fetch(url, headers, shared=False), True
+                return await self._fetch(url, headers, shared=False, most_bytes=most_bytes), True
             finally:
                 self._began_at.pop(url, None)
         under_way, new = self._wanted.get(url), False
@@ -145,9 +152,11 @@ class Errands:
         if not tag.answered.done():
             tag.answered.set_result(exchange)
 
-    async def _fetch(self, url: str, headers: tuple[tuple[str, str], ...], *, shared: bool) -> Exchange:
+    async def _fetch(
+        self, url: str, headers: tuple[tuple[str, str], ...], *, shared: bool, most_bytes: int | None = None
+    ) -> Exchange:
         await self._allowed(url)
-        most = self._config.body_max_bytes
+        most = min(self._config.body_max_bytes, most_bytes or self._config.body_max_bytes)
         request = Request(url, None, headers, most, most, self._config.exchange_deadline_s)
         exchange = await self._exchange(request, url)
         if exchange.packed:

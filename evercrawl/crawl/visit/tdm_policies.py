@@ -9,15 +9,16 @@ the longest applies, as RFC 9309 defines it for robots.txt, whose patterns these
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
-from typing import TYPE_CHECKING, Final
+from collections import Counter, OrderedDict
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
 from evercrawl.crawl.rendering.errands import RefusedError
 from evercrawl.decoding import json_of
 from evercrawl.fetch.robots import Robots, Rules
-from evercrawl.parse.urls import origin, path_query
+from evercrawl.parse.sites import found_site
+from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.types import OptOut
 
 if TYPE_CHECKING:
@@ -32,11 +33,26 @@ PLACE: Final = "/.well-known/tdmrep.json"
 KEPT_S: Final = 86_400.0
 MOST_ORIGINS: Final = 10_000
 MOST_RULES: Final = 1_000
+MOST_BYTES: Final = 64 << 10
+"""Of a file; a longer one is not read."""
+MOST_HELD_BYTES: Final = 16 << 20
+"""Of the files whose rules are kept in memory."""
+MOST_OF_SITE: Final = MOST_HELD_BYTES // 16
+"""The same for the origins of one site; the rules of further ones are not kept."""
 
 
 class _Rule(msgspec.Struct, rename="kebab"):
     location: str = ""
     tdm_reservation: int = 0
+
+
+class _Known(NamedTuple):
+    """What is known of an origin: its rules, until when they hold, the size of its file, and its site."""
+
+    rules: Rules | None
+    until: float
+    size_bytes: int
+    site: str
 
 
 class TdmPolicies:
@@ -50,14 +66,15 @@ class TdmPolicies:
 
     def __init__(self, errands: Errands, frontier: Frontier, clock: Clock, wake: Callable[[], None]) -> None:
         self._errands, self._frontier, self._clock, self._wake = errands, frontier, clock, wake
-        self._known: OrderedDict[str, tuple[Rules | None, float]] = OrderedDict()
+        self._known: OrderedDict[str, _Known] = OrderedDict()  # least recently requested first
+        self._held_bytes, self._of_site = 0, Counter[str]()  # of their files
         self._asking: dict[str, asyncio.Task[None]] = {}
 
     def waits(self, host: Host, url: str) -> bool:
         """Whether a page waits for the file of its origin; if so, request it and hold the host until it arrives."""
         home = origin(url)
         known = self._known.get(home)
-        if known is not None and known[1] > self._clock.now():
+        if known is not None and known.until > self._clock.now():
             return False
         if home not in self._asking:
             host.held = PLACE
@@ -66,7 +83,8 @@ class TdmPolicies:
 
     def optouts(self, url: str) -> int:
         """Return what the file reserves for a page, as bits of `OptOut`."""
-        rules, _ = self._known.get(origin(url), (None, 0.0))
+        known = self._known.get(origin(url))
+        rules = known.rules if known is not None else None
         return OptOut.TDM if rules is not None and not rules.allowed(path_query(url)) else 0
 
     async def close(self) -> None:
@@ -75,21 +93,47 @@ class TdmPolicies:
             task.cancel()
         await asyncio.gather(*self._asking.values(), return_exceptions=True)
 
+    @property
+    def held_bytes(self) -> int:
+        """Return the size of the files whose rules are kept."""
+        return self._held_bytes
+
     async def _ask(self, home: str, host: Host) -> None:
-        rules: Rules | None = None
+        body = b""
         try:
-            exchange, _ = await self._errands.fetch(home + PLACE, shared=False)
-            rules = read_policy(exchange.body) if exchange.status == 200 and not exchange.error else None
+            exchange, _ = await self._errands.fetch(home + PLACE, shared=False, most_bytes=MOST_BYTES)
+            if exchange.status == 200 and not exchange.error and not exchange.truncated:
+                body = exchange.body
         except RefusedError:
             pass
         finally:
             del self._asking[home]
-            self._known[home] = rules, self._clock.now() + KEPT_S  # whatever was raised: it is not asked again at once
-            if len(self._known) > MOST_ORIGINS:
-                self._known.popitem(last=False)
+            self._keep(home, body)  # whatever was raised: it is not asked for again at once
             host.held = ""
             self._frontier.release(host)
             self._wake()
+
+    def _keep(self, home: str, body: bytes) -> None:
+        """Keep the rules in a file, unless the origin's site has too many."""
+        self._drop(home)
+        site = found_site(hostname(home))
+        rules = read_policy(body) if self._of_site[site] + len(body) <= MOST_OF_SITE else None
+        size = len(body) if rules is not None else 0
+        self._known[home] = _Known(rules, self._clock.now() + KEPT_S, size, site)
+        if size:
+            self._held_bytes += size
+            self._of_site[site] += size
+        while len(self._known) > MOST_ORIGINS or self._held_bytes > MOST_HELD_BYTES:
+            self._drop(next(iter(self._known)))
+
+    def _drop(self, home: str) -> None:
+        known = self._known.pop(home, None)
+        if known is None or not known.size_bytes:
+            return
+        self._held_bytes -= known.size_bytes
+        self._of_site[known.site] -= known.size_bytes
+        if not self._of_site[known.site]:
+            del self._of_site[known.site]
 
 
 def read_policy(body: bytes) -> Rules | None:
