@@ -18,6 +18,7 @@ from evercrawl.crawl.visit.access import GO, WAIT, Access
 from evercrawl.model.rules.scope import Scope
 from evercrawl.model.stored.reading import REDIRECTS, Reading
 from evercrawl.model.stored.remembered import Remembered
+from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname, normalise, origin
 from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
@@ -35,14 +36,21 @@ second name, a print version."""
 LED: Final = 3
 """Their host is suspected once this many pages lead to the same target."""
 MOST_TARGETS: Final = 10_000  # targets counted at a time
+MOST_SUSPECTS: Final = 512
+"""Folders under suspicion at a time; others are suspected again by their next page."""
+MOST_OF_SITE: Final = MOST_SUSPECTS // 8
+"""The same for the folders of one site, whatever the number of its hosts."""
+SUSPECT_S: Final = 3_600.0
+"""After so many seconds the suspicion is dropped: the host cannot be asked, and others may be waiting."""
 _TRIES: Final = 3  # failed answers after which a host is left alone
 
 
 @dataclass(slots=True, eq=False)
 class Probe:
-    """A suspected folder: a page in it, the answers so far, and when it may be asked."""
+    """A suspected folder: a page in it, since when it is suspected, the answers so far, and when it may be asked."""
 
     suspect: str
+    since: float
     answers: tuple[AbsentPathAnswer, ...] = ()
     next_at: float = 0.0
     failures: int = 0
@@ -108,6 +116,7 @@ class Probes:
         self._led: Counter[str] = Counter()  # by target
         self._probes: dict[str, Probe] = {}  # by folder
         self._under_way: Counter[str] = Counter()  # folders under suspicion, by origin
+        self._of_site: Counter[str] = Counter()  # the same by site
 
     # Suspicion
 
@@ -139,10 +148,18 @@ class Probes:
             self._suspect(reading.exchange.request.url, now)
 
     def _suspect(self, url: str, now: float) -> None:
-        folder = folder_of(url)
-        if folder not in self._probes and self._book.wanted(url, now, beside=self._under_way[origin(url)]):
-            self._probes[folder] = Probe(url, next_at=now)
-            self._under_way[origin(url)] += 1
+        folder, home, site = folder_of(url), origin(url), found_site(hostname(url))
+        if len(self._probes) >= MOST_SUSPECTS or self._of_site[site] >= MOST_OF_SITE:
+            return
+        if folder not in self._probes and self._book.wanted(url, now, beside=self._under_way[home]):
+            self._probes[folder] = Probe(url, now, next_at=now)
+            self._under_way[home] += 1
+            self._of_site[site] += 1
+
+    @property
+    def suspects(self) -> int:
+        """Number of folders under suspicion."""
+        return len(self._probes)
 
     # When to ask
 
@@ -162,7 +179,9 @@ class Probes:
         """Ask hosts that have rested; return how many requests began, at most `most`."""
         begun = 0
         for folder, probe in list(self._probes.items()):
-            if begun < most and not probe.busy and probe.next_at <= now:
+            if not probe.busy and probe.since + SUSPECT_S <= now:
+                self._end(folder)
+            elif begun < most and not probe.busy and probe.next_at <= now:
                 begun += self._consider(folder, probe, now)
         return begun
 
@@ -215,8 +234,16 @@ class Probes:
             self._settle(folder, probe.answers, now)
 
     def _settle(self, folder: str, answers: tuple[AbsentPathAnswer, ...], now: float) -> None:
-        self._under_way[origin(self._probes.pop(folder).suspect)] -= 1
+        self._end(folder)
         self._book.keep(folder, now, answers)
+
+    def _end(self, folder: str) -> None:
+        """End the suspicion of a folder."""
+        suspect = self._probes.pop(folder).suspect
+        for counted, of in ((self._under_way, origin(suspect)), (self._of_site, found_site(hostname(suspect)))):
+            counted[of] -= 1
+            if not counted[of]:
+                del counted[of]
 
 
 def _answer(exchange: Exchange) -> AbsentPathAnswer | None:

@@ -18,11 +18,15 @@ section 3: a random path beside the suspect tells soft 404s.
 
 import html as entities
 import re
+import zlib
 from collections.abc import Callable, Iterable
-from typing import Final
+from functools import reduce
+from typing import Any, Final
 from urllib.parse import unquote_to_bytes
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.parse import html
 from evercrawl.parse.digest import checksum
@@ -30,6 +34,8 @@ from evercrawl.parse.urls import path_query
 
 LETTERS: Final = 16
 MOST_WORDS: Final = 5_000
+MOST_BYTES: Final = 512 << 10
+"""Of a page, which are read for its words: the crawl's own process does so, for one page after another."""
 _TOLERANCE: Final = 2  # times the difference between the answers themselves
 _LEAST_SEGMENT: Final = 4  # bytes; a shorter one may be part of any word
 _EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,5}")
@@ -41,12 +47,13 @@ class AbsentPathAnswer(msgspec.Struct, frozen=True):
     Attributes
     ----------
     words, digest, size_bytes
-        Of a page: its distinct words without its own address; the digest and size of its body.
+        Of a page: hashes of its distinct words without its own address, as `hashed` returns them; the digest of its
+        body, 0 if that is longer than what is read; and the body's size.
     target
         The target of a redirect; "" for a page.
     """
 
-    words: frozenset[str] = frozenset()
+    words: bytes = b""
     digest: int = 0
     size_bytes: int = 0
     target: str = ""
@@ -78,18 +85,39 @@ def impossible(url: str, random: Callable[[int], bytes]) -> str:
     return f"{folder_of(url)}{name}{extension}"
 
 
-def page_answer(url: str, body: bytes, content_type: str) -> AbsentPathAnswer:
+def hashed(words: Iterable[str]) -> bytes:
+    """Return the 32-bit hashes of words, sorted and each once, four bytes each.
+
+    Examples
+    --------
+    >>> hashed(["no", "page", "no"]) == hashed(["page", "no"]), len(hashed(["page", "no"]))
+    (True, 8)
+    """
+    hashes = {zlib.crc32(word.encode("utf-8", "surrogatepass")) for word in words}
+    return np.array(sorted(hashes), "<u4").tobytes()
+
+
+def page_answer(url: str, body: bytes, content_type: str, size_bytes: int | None = None) -> AbsentPathAnswer:
     """Return a page in the form in which answers are compared.
+
+    Parameters
+    ----------
+    url, content_type
+        Its address; the response's Content-Type.
+    body, size_bytes
+        The beginning of the body, of which `MOST_BYTES` are read; and the size of the body, if that is all of it.
 
     Examples
     --------
     >>> page = b"<title>Oops</title><p>There is no /shop/nothing here."
-    >>> sorted(page_answer("http://a.example/shop/nothing", page, "text/html").words)
-    ['here.', 'is', 'no', 'oops', 'there']
+    >>> found = page_answer("http://a.example/shop/nothing", page, "text/html")
+    >>> found.words == hashed(["oops", "there", "is", "no", "here."])
+    True
     """
-    document = html.read(_without(body, url), url, content_type, "", text=True)
+    size = len(body) if size_bytes is None else size_bytes
+    document = html.read(_without(body[:MOST_BYTES], url), url, content_type, "", text=True, links=False)
     words = f"{document.title} {document.text}".lower().split(maxsplit=MOST_WORDS)[:MOST_WORDS]
-    return AbsentPathAnswer(frozenset(words), checksum(body), len(body))
+    return AbsentPathAnswer(hashed(words), checksum(body) if size <= MOST_BYTES else 0, size)
 
 
 def redirect_answer(url: str, target: str) -> AbsentPathAnswer | None:
@@ -134,10 +162,10 @@ def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> b
     Examples
     --------
     >>> texts = "nothing here at 12:01", "nothing here at 12:02"
-    >>> first, second = (AbsentPathAnswer(frozenset(text.split())) for text in texts)
-    >>> says_alike(AbsentPathAnswer(frozenset("nothing here at 12:05".split())), [first, second])
+    >>> first, second = (AbsentPathAnswer(hashed(text.split())) for text in texts)
+    >>> says_alike(AbsentPathAnswer(hashed("nothing here at 12:05".split())), [first, second])
     True
-    >>> says_alike(AbsentPathAnswer(frozenset("a page on goats and bees at 12:05".split())), [first, second])
+    >>> says_alike(AbsentPathAnswer(hashed("a page on goats and bees at 12:05".split())), [first, second])
     False
     """
     pages = [answer for answer in answers if not answer.target]
@@ -145,10 +173,20 @@ def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> b
         return True
     if not pages or not page.words:
         return False
-    common = pages[0].words.intersection(*(answer.words for answer in pages))
-    every = frozenset[str]().union(*(answer.words for answer in pages))
-    allowed = _TOLERANCE * max(len(answer.words - common) for answer in pages)
-    return len(page.words - every) <= allowed and len(common - page.words) <= allowed
+    words, each = _words(page), [_words(answer) for answer in pages]
+    common: NDArray[Any] = reduce(np.intersect1d, each)
+    every: NDArray[Any] = reduce(np.union1d, each)
+    allowed = _TOLERANCE * max(len(one) - len(common) for one in each)
+    return _more(words, every) <= allowed and _more(common, words) <= allowed
+
+
+def _words(answer: AbsentPathAnswer) -> NDArray[Any]:
+    return np.frombuffer(answer.words, "<u4")
+
+
+def _more(words: NDArray[Any], others: NDArray[Any]) -> int:
+    """Return how many of some words are not among others."""
+    return len(np.setdiff1d(words, others, assume_unique=True))
 
 
 def _without(body: bytes, url: str) -> bytes:
