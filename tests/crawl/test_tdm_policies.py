@@ -26,17 +26,17 @@ class Answers:
 
 
 def policies(body: bytes) -> tuple[TdmPolicies, Answers]:
-    answers, frontier = Answers(body), SimpleNamespace(release=lambda host: None)
+    answers, frontier = Answers(body), SimpleNamespace(release=lambda host: host.released.set())
     clock = SimpleNamespace(now=lambda: 1e9)
     return TdmPolicies(cast("Any", answers), cast("Any", frontier), cast("Any", clock), lambda: None), answers
 
 
 async def ask(found: TdmPolicies, *urls: str) -> None:
     for url in urls:
-        host = SimpleNamespace(held="")
+        host = SimpleNamespace(held="", released=asyncio.Event())
         assert found.waits(cast("Any", host), url)
-        while host.held:
-            await asyncio.sleep(0)
+        await host.released.wait()
+        assert not host.held
         assert not found.waits(cast("Any", host), url)
 
 
