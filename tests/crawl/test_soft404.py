@@ -91,6 +91,24 @@ def test_redirects_are_compared_by_where_they_lead():
     assert not says_alike(AbsentPathAnswer(), [plain])
 
 
+@pytest.mark.parametrize("size", [20, 300, 4000])
+def test_answers_of_random_words_judge_no_page(size):
+    draw = random.Random(7)
+
+    def words(count: int) -> bytes:
+        return " ".join(f"{draw.randrange(10**9):x}" for _ in range(count)).encode()
+
+    known = [page_answer(f"{SITE}/{name}", words(size), HTML) for name in ("abcdefghijklmnop", "ponmlkjihgfedcba")]
+    for own in (size // 2, size, 2 * size):
+        assert not says_alike(page_answer(f"{SITE}/goats", words(own), HTML), known)
+
+
+def test_however_much_the_answers_differ_a_page_with_words_of_its_own_is_one():
+    known = answers(*(" ".join(f"{name}{number}" for number in range(1500)) for name in ("offer", "advice")))
+    page = error_page(f"{SITE}/x/goats", " ".join(f"own{number}" for number in range(700)))
+    assert not says_alike(page_answer(f"{SITE}/x/goats", page, HTML), known)
+
+
 def test_sizes_far_off_are_not_worth_a_look():
     known = [AbsentPathAnswer(size_bytes=10_000)]
     assert near_in_size(SITE, 9_000, known)
@@ -112,8 +130,9 @@ def test_what_is_known_outlives_the_process_for_a_week(tmp_path):
     assert again.wanted(f"{SITE}/honest/goats", now + KEPT_S + 1)
     assert again.wanted(f"{SITE}/other/", now)
     held = Before(depth=1, digest=1, size_bytes=kept[0].size_bytes)
-    assert again.doubts(f"{SITE}/honest/goats", held, now)
-    assert not again.doubts(f"{SITE}/honest/goats", held, now + KEPT_S + 1)
+    assert again.doubts(f"{SITE}/x/y/goats", held, now)
+    assert not again.doubts(f"{SITE}/honest/goats", held, now)
+    assert not again.doubts(f"{SITE}/x/goats", held, now + KEPT_S + 1)
     again.close()
 
 
@@ -123,6 +142,7 @@ def test_an_origin_is_asked_in_a_few_folders_only():
         assert book.wanted(f"{SITE}/{number}/goats", 0.0)
         book.keep(f"{SITE}/{number}/", 0.0, ())
     assert not book.wanted(f"{SITE}/another/goats", 0.0)
+    assert book.wanted(f"{SITE}/goats", 0.0)  # the root, whose answers count everywhere
     assert book.wanted("http://b.example/another/goats", 0.0)
     book.close()
 

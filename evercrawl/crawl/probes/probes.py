@@ -236,6 +236,8 @@ class Probes:
     def _settle(self, folder: str, answers: tuple[AbsentPathAnswer, ...], now: float) -> None:
         self._end(folder)
         self._book.keep(folder, now, answers)
+        if answers:  # answers count in their folder and below, so those of the root count everywhere
+            self._suspect(f"{origin(folder)}/", now)
 
     def _end(self, folder: str) -> None:
         """End the suspicion of a folder."""

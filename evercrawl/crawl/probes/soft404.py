@@ -2,7 +2,8 @@
 
 Answers to two paths that cannot exist are compared with other pages word by word. A page is a soft 404 if it has all
 words that both answers have, and no word that neither has, except for about as many words as the two answers
-themselves differ in (a clock, a list of suggestions). A similarity hash would not do: on a page with a long menu, a
+themselves differ in (a clock, a list of suggestions), and these have to be few. Answers that share less than half of
+their words judge nothing: a host could make any page look like them. A similarity hash would not do: on a page with a long menu, a
 few words of its own do not change one bit of the hash. The page's own address is first removed from its text, because
 such pages often repeat it.
 
@@ -37,6 +38,9 @@ MOST_WORDS: Final = 5_000
 MOST_BYTES: Final = 512 << 10
 """Of a page, which are read for its words: the crawl's own process does so, for one page after another."""
 _TOLERANCE: Final = 2  # times the difference between the answers themselves
+_MOST_OWN: Final = 0.2  # of the words that the answers share, which a page may have or lack besides
+_LEAST_OWN: Final = 10  # words that it may have or lack in any case
+_LEAST_SHARED: Final = 0.5  # of the shorter answer, or the answers say nothing
 _LEAST_SEGMENT: Final = 4  # bytes; a shorter one may be part of any word
 _EXTENSION: Final = re.compile(r"\.[A-Za-z]{1,5}")
 
@@ -176,7 +180,10 @@ def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> b
     words, each = _words(page), [_words(answer) for answer in pages]
     common: NDArray[Any] = reduce(np.intersect1d, each)
     every: NDArray[Any] = reduce(np.union1d, each)
-    allowed = _TOLERANCE * max(len(one) - len(common) for one in each)
+    if len(common) < _LEAST_SHARED * min(len(one) for one in each):
+        return False
+    differ = _TOLERANCE * max(len(one) - len(common) for one in each)
+    allowed = min(differ, max(_MOST_OWN * len(common), _LEAST_OWN))
     return _more(words, every) <= allowed and _more(common, words) <= allowed
 
 

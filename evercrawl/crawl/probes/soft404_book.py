@@ -27,7 +27,7 @@ SOFT404_FILE: Final = "soft404.sqlite"
 KEPT_S: Final = 7 * 86_400.0
 """How long an answer is valid (s); after that the host has to be suspected again."""
 MOST_FOLDERS: Final = 4
-"""The number of folders of one origin that are tested in that time."""
+"""The number of folders of one origin that are tested in that time, besides its root."""
 MOST_HELD_BYTES: Final = 32 << 20
 """Of all answers, in memory and on disk; the oldest are dropped first."""
 MOST_OF_SITE: Final = MOST_HELD_BYTES // 16
@@ -89,8 +89,9 @@ class Soft404Book:
 
         `beside` is the number of folders of the origin under test.
         """
-        lately = [folder for folder in self._of.get(origin(url), ()) if self._rows[folder].asked_at + KEPT_S > now]
-        return len(lately) + beside < MOST_FOLDERS and folder_of(url) not in lately
+        folder, root = folder_of(url), f"{origin(url)}/"
+        lately = {tested for tested in self._of.get(origin(url), ()) if self._rows[tested].asked_at + KEPT_S > now}
+        return folder not in lately and (folder == root or len(lately - {root}) + beside < MOST_FOLDERS)
 
     def keep(self, folder: str, now: float, answers: tuple[AbsentPathAnswer, ...]) -> None:
         """Store the answers of a folder; expired ones are dropped."""
@@ -162,8 +163,9 @@ class Soft404Book:
         return "soft 404: it says what a path that cannot exist says" if says else ""
 
     def _pages(self, url: str, now: float) -> list[tuple[AbsentPathAnswer, ...]]:
-        """Return the answers to paths of an origin that cannot exist."""
-        rows = (self._rows[folder] for folder in self._of.get(origin(url), ()))
+        """Return the answers to paths that cannot exist in the folder of a URL, or above it."""
+        above = [folder for folder in self._of.get(origin(url), ()) if url.startswith(folder)]
+        rows = [self._rows[folder] for folder in above]
         return [row.answers for row in rows if row.answers and row.asked_at + KEPT_S > now]
 
     def _leads(self, url: str, target: str, now: float) -> str:
@@ -196,7 +198,9 @@ def _readable(reading: Reading) -> bool:
 
 
 def _body(exchange: Exchange) -> bytes:
-    """Return the beginning of the decoded body, no matter which process has parsed it."""
+    """Return the beginning of the page: as a browser rendered it, or else of the decoded body."""
+    if exchange.rendered is not None:
+        return exchange.rendered.dom[:MOST_BYTES]
     request = msgspec.structs.replace(exchange.request, max_body_bytes=MOST_BYTES)
     copy = Exchange(
         request, exchange.at, wire=exchange.wire, headers=exchange.headers, http_version=exchange.http_version

@@ -87,7 +87,7 @@ def _see_bounded(data: bytes) -> None:
     if len(data) > MOST_BYTES:
         raise UnusableError(f"the pickle has {len(data):,} bytes; the limit is {MOST_BYTES:,}")
     for number, (opcode, argument, _) in enumerate(genops(data)):
-        if opcode.name in _TO_MEMO and not 0 <= int(argument) <= len(data):
+        if opcode.name in _TO_MEMO and not 0 <= int(argument or 0) <= len(data):
             raise UnusableError(f"the pickle stores an object at index {argument} of a table, with {len(data)} bytes")
         if number == MOST_STEPS:
             raise UnusableError(f"the pickle has over {MOST_STEPS:,} instructions")
