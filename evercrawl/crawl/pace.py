@@ -27,6 +27,8 @@ class Leisure:
     ----------
     share
         The share of idle time, 0 to 1.
+    spent_s
+        All time so far in which it was not idle (s).
 
     Examples
     --------
@@ -36,11 +38,13 @@ class Leisure:
     >>> leisure.observe(now=11.0, idle_s=0.1)
     >>> round(leisure.share, 2), leisure.busy
     (0.1, True)
+    >>> round(leisure.spent_s, 2)
+    0.9
     """
 
     def __init__(self, now: float, idle_s: float) -> None:
         self._at, self._idle_s = now, idle_s
-        self.share = 1.0
+        self.share, self.spent_s = 1.0, 0.0
 
     @property
     def busy(self) -> bool:
@@ -54,6 +58,7 @@ class Leisure:
             return
         kept = math.exp(-passed_s / LATELY_S)
         self.share = kept * self.share + (1.0 - kept) * min(max(idle / passed_s, 0.0), 1.0)
+        self.spent_s += min(max(passed_s - idle, 0.0), passed_s)
         self._at, self._idle_s = now, idle_s
 
     def least(self, usual: float) -> float:
@@ -165,6 +170,10 @@ class Pace:
         self._starts, self._started_at = self._starts + 1, now
         if self._step_s and self._part:
             self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s / self._part
+
+    def seconds_of(self, size_bytes: int) -> float:
+        """Return how long the ceiling takes to allow some bytes (s); 0 without a ceiling."""
+        return size_bytes * self._byte_s / (self._part or 1.0)
 
     def received(self, now: float, size_bytes: int) -> None:
         """Count received bytes."""

@@ -29,6 +29,7 @@ from evercrawl.crawl.visit.access import Access
 from evercrawl.crawl.visit.head_checks import HeadChecks
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.silences import Silences
+from evercrawl.crawl.visit.site_costs import SiteCosts
 from evercrawl.crawl.visit.tdm_policies import TdmPolicies
 from evercrawl.crawl.visit.visiting import Visiting
 from evercrawl.fetch.names import LookUps
@@ -266,6 +267,8 @@ class Parts:
         self.checks = Checks(partition, frontier, barred, memory.quarantine)
         self.crowded_pages = CrowdedPages(partition, budgets, frontier, barred, memory.quarantine)
         self.pace = Pace(config.rate_per_s, config.rate_bytes_per_s)
+        self.leisure = Leisure(clock.now(), network.idle_s)
+        self.costs = SiteCosts(state.site_of, clock, self.pace, self.leisure)
         beside = config.render != "never" or config.tdmrep or memory.requisites is not None
         self.errands = _errands(config, self, memory, outside) if beside else None
         self.requisites = (
@@ -290,6 +293,7 @@ class Parts:
             crowded_pages=self.crowded_pages,
             weighing=choosing.weight.listener if choosing.weight is not None else None,
             requisites=self.requisites,
+            costs=self.costs,
             virtual_turns=self.virtual_turns,
             focus=config.focus,
             max_redirects=config.max_redirects,
@@ -312,7 +316,6 @@ class Parts:
         self.access.leases = self.posting.leases if self.posting is not None else None
         if outside.post is not None:
             self.access.may_fetch = outside.post.may_fetch
-        self.leisure = Leisure(clock.now(), network.idle_s)
         text = indexing is not None or config.looks_for_words or "facts" in policy.needs
         self.parsers = (
             outside.readers(text, partition.hasher)
@@ -333,6 +336,7 @@ class Parts:
             soft404=memory.soft404,
             sitemaps=self.sitemaps,
             pace=self.pace,
+            costs=self.costs,
             parsers=self.parsers,
             storing=self.storing,
             quarantine=memory.quarantine,
@@ -445,7 +449,7 @@ def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> 
     """Return the part that fetches what pages request beside themselves."""
     from evercrawl.crawl.rendering.errands import Errands
 
-    return Errands(parts.access, memory.robots, outside.clock, parts.pace, config)
+    return Errands(parts.access, memory.robots, outside.clock, parts.pace, parts.costs, config)
 
 
 def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside, frontier: Frontier) -> Requisites:

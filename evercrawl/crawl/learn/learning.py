@@ -236,6 +236,7 @@ def learner_of(
     crowded_pages: VisitListener | None = None,
     weighing: VisitListener | None = None,
     requisites: VisitListener | None = None,
+    costs: VisitListener | None = None,
     virtual_turns: VirtualTurns | None = None,
     focus: Sequence[Focus] = (),
     max_redirects: int,
@@ -263,6 +264,8 @@ def learner_of(
         The weight of the crawl, if it is learned from visits.
     requisites
         Records the requisites of pages; its own events follow the event of the visit.
+    costs
+        Counts what the visit cost.
     heard
         A further listener.
     virtual_turns
@@ -280,7 +283,7 @@ def learner_of(
     queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
     listeners = (
         near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, random_probes, checks,
-        crowded_pages, tally, heard, requisites,
+        crowded_pages, tally, heard, requisites, costs,
     )  # fmt: skip
 
     def release(_: int) -> None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evercrawl.crawl.storing import Storing
     from evercrawl.crawl.visit.head_checks import HeadChecks
     from evercrawl.crawl.visit.parsers import Parsers
+    from evercrawl.crawl.visit.site_costs import SiteCosts
     from evercrawl.crawl.visit.tdm_policies import TdmPolicies
     from evercrawl.model.policy.planning import Planning
     from evercrawl.model.web.mirrors import Mirrors
@@ -70,8 +71,8 @@ class Visiting:
         The pages for which a HEAD request is sent first.
     soft404, sitemaps
         Recognises soft 404s; takes the feeds that pages name.
-    pace, parsers, storing
-        Counts starts and bytes; parses bodies; notified of new data to store.
+    pace, costs, parsers, storing
+        Counts starts; counts bytes, and has sites rest that cost much; parses bodies; notified of new data to store.
     quarantine
         The pages on which our own code failed; they are not requested any more.
     enforcing, checks
@@ -105,6 +106,7 @@ class Visiting:
         soft404: Soft404Book,
         sitemaps: Sitemaps,
         pace: Pace,
+        costs: SiteCosts,
         parsers: Parsers,
         storing: Storing,
         quarantine: Quarantine,
@@ -119,7 +121,8 @@ class Visiting:
         self._frontier, self._access = frontier, access
         self._planning, self._random_probes, self._mirrors = planning, random_probes, mirrors
         self._heads, self._soft404, self._sitemaps = heads, soft404, sitemaps
-        self._pace, self._parsers, self._storing, self._quarantine = pace, parsers, storing, quarantine
+        self._pace, self._costs, self._parsers = pace, costs, parsers
+        self._storing, self._quarantine = storing, quarantine
         self.rendering, self._tdm = rendering, tdm
         self.underway = 0
         self.readings: list[Reading] = []
@@ -152,6 +155,10 @@ class Visiting:
         A `named` page was chosen by a person, so what is known of similar pages does not count.
         """
         if host.held or host.ready_at > now:  # another page of the host, chosen at the same time, caused this
+            self._frontier.put_first(host, slot, new=new)
+            return
+        if (until := self._costs.until(host.number, now)) > now and not named:
+            host.ready_at = until
             self._frontier.put_first(host, slot, new=new)
             return
         if new and not named and self._mirrors is not None and self._mirrors.spared(slot, now):
@@ -249,7 +256,7 @@ class Visiting:
             failed = self._failed(exchange, error, now)
             answer = fetched(failed, tag.host, tag.slot, tag.before, tag.said)
         self.underway -= 1
-        self._pace.received(now, received)
+        self._costs.received(tag.host.number, received, now)
         self._access.ended(tag.host, exchange, now)
         self._parsers.submit(answer)
 
@@ -261,7 +268,7 @@ class Visiting:
     def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float, *, new: bool) -> None:
         """Request a page again at its host's next turn: only its head was requested, or nothing answered."""
         self.underway -= 1
-        self._pace.received(now, len(exchange.head))
+        self._costs.received(tag.host.number, len(exchange.head), now)
         self._access.ended(tag.host, exchange, now)
         self._checks.put_back(tag.slot)
         self._crowded_pages.put_back(tag.slot)

@@ -1,0 +1,142 @@
+"""Sites whose visits cost far more than those of other sites: they get a bounded part of what is scarce.
+
+Two things may be scarce: the time of the crawl's own process, and bytes if there is a ceiling on them. Hosts take turns
+whatever their pages cost, so a site whose pages are large, or full of links, could take most of either from all others.
+A visit is *costly* if it costs several times as much as the visits of other sites usually do. After a costly visit,
+its site rests:
+
+* Time: for so long that the site takes at most `PART` of the time of the crawl's process, while others are visited.
+* Bytes: until its bytes are paid for by what the others leave of the ceiling, at least `PART` of it. The others do not
+  wait meanwhile, but may use only the remainder. Sites with costly visits pay one after another.
+
+Sites are compared, not visits, so a site does not become usual by making many visits. A crawl of one site has no
+costly visits.
+
+References
+----------
+Demers, Keshav, Shenker (1989). Analysis and Simulation of a Fair Queueing Algorithm. SIGCOMM '89: sources that send
+larger packets get no larger share. Here most sources are not limited at all.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from evercrawl.clock import Clock
+    from evercrawl.crawl.pace import Leisure, Pace
+    from evercrawl.model.stored.remembered import Remembered
+    from evercrawl.types import Slots
+
+PART: Final = 0.25
+"""The part of what is scarce that a site with costly visits gets at least, and of busy time at most."""
+COSTLY: Final = 8.0
+"""A visit is costly if it costs so many times as much as a visit of the usual site."""
+LINKS: Final = 100.0
+"""Links that take about as long as all the rest of a small page (1 ms)."""
+BYTES: Final = 40_000.0
+"""Bytes of a page that take as long to parse and index."""
+_COMPARED: Final = 1_024  # sites: those visited last
+_LEARNING: Final = 0.2  # weight of a visit in the mean cost of its site
+_LATELY_S: Final = 2.0  # since another site was visited
+_TIME_S: Final = 5.0  # time constants
+_USE_S: Final = 10.0
+_USUAL_S: Final = 1.0  # how old the usual cost may be
+
+
+class _Usual:
+    """The usual cost of a visit: the lower median of the mean costs of sites."""
+
+    def __init__(self) -> None:
+        self._means: OrderedDict[int, float] = OrderedDict()  # by site, last visited last
+        self._usual, self._known_at = math.inf, -math.inf
+
+    def costly(self, site: int, cost: float, now: float) -> bool:
+        """Take note of the cost of a visit; return whether it is costly."""
+        mean = self._means.pop(site, cost)
+        self._means[site] = mean + _LEARNING * (cost - mean)
+        if len(self._means) > _COMPARED:
+            self._means.popitem(last=False)
+        if not 0.0 <= now - self._known_at < _USUAL_S:
+            self._known_at = now
+            means = np.fromiter(self._means.values(), np.float64, len(self._means))
+            self._usual = float(np.partition(means, (len(means) - 1) // 2)[(len(means) - 1) // 2])
+        return len(self._means) > 1 and cost > COSTLY * self._usual
+
+
+class SiteCosts:
+    """Has sites rest after costly visits.
+
+    Parameters
+    ----------
+    site_of
+        Site of each host, by number.
+    clock, pace, leisure
+        The time; the ceiling on bytes; how busy the crawl is.
+    """
+
+    def __init__(self, site_of: Slots, clock: Clock, pace: Pace, leisure: Leisure) -> None:
+        self._site_of, self._clock, self._pace, self._leisure = site_of, clock, pace, leisure
+        self._time, self._bytes = _Usual(), _Usual()
+        self._until = dict[int, float]()  # of resting sites
+        self._owed_until = -math.inf  # when all costly bytes are paid for
+        self._spent_s, self._units, self._spent_at = 0.0, 0.0, -math.inf  # sums of busy time and of costs, decayed
+        self._spent_before_s = 0.0
+        self._latest, self._latest_at, self._other_at = -1, -math.inf, -math.inf  # site visited last; another before it
+        self._use_s, self._use_at = _USE_S, clock.now()  # what other bytes take of the ceiling, decayed; at first all
+
+    def until(self, host: int, now: float) -> float:
+        """Return until when the site of a host rests; -infinity if it does not."""
+        if not self._until:
+            return -math.inf
+        site = self._site_of.item(host)
+        until = self._until.get(site, -math.inf)
+        if until <= now:
+            self._until.pop(site, None)
+            return -math.inf
+        return until
+
+    def learned(self, visit: Remembered) -> None:
+        """Count the time that a visit took."""
+        reading = visit.reading
+        self.took(visit.event.host, 1.0 + len(reading.page.targets) / LINKS + reading.size_bytes / BYTES)
+
+    def took(self, host: int, cost: float) -> None:
+        """Count the time of a visit, as a multiple of a small page's."""
+        now, spent_s = self._clock.now(), self._leisure.spent_s
+        kept = math.exp(-max(now - self._spent_at, 0.0) / _TIME_S)
+        self._spent_s = kept * self._spent_s + spent_s - self._spent_before_s
+        self._units = kept * self._units + cost
+        self._spent_at, self._spent_before_s = now, spent_s
+        site = self._site_of.item(host)
+        if site != self._latest:
+            self._latest, self._other_at = site, self._latest_at
+        self._latest_at = now
+        if self._time.costly(site, cost, now) and self._other_at > now - _LATELY_S:
+            took_s = cost * self._spent_s / self._units
+            self._rest(site, max(self._until.get(site, now), now) + took_s * (1.0 / PART - 1.0))
+
+    def received(self, host: int, size_bytes: int, now: float) -> None:
+        """Count bytes received from a host: against the ceiling, or against what others leave of it."""
+        taken_s = self._pace.seconds_of(size_bytes)
+        if not taken_s:
+            return
+        self._use_s *= math.exp(-max(now - self._use_at, 0.0) / _USE_S)
+        self._use_at = max(now, self._use_at)
+        site = self._site_of.item(host)
+        if self._bytes.costly(site, size_bytes, now):
+            self._owed_until = max(self._owed_until, now) + taken_s / max(PART, 1.0 - self._use_s / _USE_S)
+            self._rest(site, max(self._until.get(site, now), self._owed_until))
+        else:
+            self._use_s += taken_s
+            self._pace.received(now, int(size_bytes / (1.0 - PART)) if self._owed_until > now else size_bytes)
+
+    def _rest(self, site: int, until: float) -> None:
+        self._until[site] = until
+        if len(self._until) > 2 * _COMPARED:
+            now = self._clock.now()
+            self._until = {other: at for other, at in self._until.items() if at > now}
