@@ -3,9 +3,9 @@
 Answers to two paths that cannot exist are compared with other pages word by word. A page is a soft 404 if it has all
 words that both answers have, and no word that neither has, except for about as many words as the two answers
 themselves differ in (a clock, a list of suggestions), and these have to be few. Answers that share less than half of
-their words judge nothing: a host could make any page look like them. A similarity hash would not do: on a page with a long menu, a
-few words of its own do not change one bit of the hash. The page's own address is first removed from its text, because
-such pages often repeat it.
+their words judge nothing: a host could make any page look like them. A similarity hash would not do: on a page with a
+long menu, a few words of its own do not change one bit of the hash. The page's own address is first removed from its
+text, because such pages often repeat it.
 
 A host that answers everything with one page (a parked domain, an application that needs a browser) is judged by the
 same rule: its front page and its seeds are kept. Every other address is gone, because it holds nothing that the front
