@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, cast
 
 from evercrawl.config import network, values
-from evercrawl.config.values import ValueKind
+from evercrawl.config.sections import see_keys, value_of
 from evercrawl.errors import ConfigError
 
 MOST: Final = 16
@@ -51,7 +51,7 @@ class Focus:
 
     def __post_init__(self) -> None:
         for name, kind in KINDS.items():
-            object.__setattr__(self, name, _value(name, kind, getattr(self, name)))
+            object.__setattr__(self, name, value_of(name, kind, getattr(self, name)))
         if not (self.url or self.content_type or self.words):
             raise ConfigError("focus selects no pages; add a url, a content_type or words")
 
@@ -86,28 +86,11 @@ def _entry(raw: object, source: str) -> Focus:
     if not isinstance(raw, dict):
         raise ConfigError(f"{source} must be a table with url, content_type, words and weight, not {raw!r}")
     given = cast("dict[str, Any]", raw)
-    for name in given:
-        if name not in KINDS:
-            raise ConfigError(f"{source}: {name} is not a key of [[focus]]; {_nearest(name)}")
+    see_keys(given, KINDS, "[[focus]]", lambda _: source)
     try:
         return Focus(**given)
     except ConfigError as error:
         raise ConfigError(f"{source}: {str(error).removeprefix('focus ')}") from error
-
-
-def _nearest(name: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(name.lower(), list(KINDS), n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
-
-
-def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
-    try:
-        return kind.read(raw)
-    except ValueError as error:
-        why = f": {error}" if str(error) else ""
-        raise ConfigError(f"{name} must be {kind.form}, not {raw!r}{why}") from error
 
 
 def _content_type(raw: object) -> str:

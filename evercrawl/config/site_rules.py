@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Final, cast
 
 from evercrawl.config import network, session_keys, values
 from evercrawl.config.hours import Hours
+from evercrawl.config.sections import see_keys, value_of
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
@@ -80,11 +82,11 @@ class SiteRules:
     secrets_over_http: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "name", _value("the name", NAME, self.name))
+        object.__setattr__(self, "name", value_of("the name", NAME, self.name))
         for name, kind in KINDS.items():
             raw = getattr(self, name)
             if raw != _DEFAULTS[name]:
-                object.__setattr__(self, name, _value(name, kind, raw))
+                object.__setattr__(self, name, value_of(name, kind, raw, secret=name in session_keys.KINDS))
         session_keys.check(self.name, {name: getattr(self, name) for name in session_keys.KINDS})
 
     def rest_s(self, usual_s: float) -> float:
@@ -180,38 +182,16 @@ def _section(name: str, table: object, source: Callable[[str, str], str]) -> Sit
     given = cast("dict[str, Any]", table)
     if any(isinstance(value, dict) for value in given.values()):
         raise ConfigError(f'{source(name, "")}: put the name between quotes, as in [site."{name}.org"]')
-    for key in given:
-        if key not in KINDS:
-            raise ConfigError(f"{source(name, key)}: {key} is not a key of a site section; {_nearest(key)}")
+    see_keys(given, KINDS, "a site section", partial(source, name))
     at = ""
     try:
-        _value("the name", NAME, name)
+        value_of("the name", NAME, name)
         for at, value in given.items():
-            _value(at, KINDS[at], value)
+            value_of(at, KINDS[at], value, secret=at in session_keys.KINDS)
         at = ""
         return SiteRules(name, **given)
     except ConfigError as error:
         raise ConfigError(f"{source(name, at)}: {error}") from error
-
-
-def _nearest(key: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(key.lower(), list(KINDS), n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
-
-
-def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
-    try:
-        return kind.read(raw)
-    except ValueError as error:
-        why = f": {error}" if str(error) else ""
-        raise ConfigError(f"{name} must be {kind.form}, {_not(name, raw)}{why}") from error
-
-
-def _not(name: str, raw: object) -> str:
-    """Return what was given; not where it may be a secret that somebody wrote down."""
-    return "which this is not" if name in session_keys.KINDS else f"not {raw!r}"
 
 
 def _name(raw: object) -> str:

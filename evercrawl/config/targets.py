@@ -2,9 +2,11 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final, cast
 
 from evercrawl.config import network, values
+from evercrawl.config.sections import see_keys, value_of
 from evercrawl.config.values import ValueKind
 from evercrawl.errors import ConfigError
 
@@ -41,9 +43,9 @@ class Target:
     within: float = 0.0
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "pattern", _value("the pattern", PATTERN, self.pattern))
+        object.__setattr__(self, "pattern", value_of("the pattern", PATTERN, self.pattern))
         for name, kind in KINDS.items():
-            object.__setattr__(self, name, _value(name, kind, getattr(self, name)))
+            object.__setattr__(self, name, value_of(name, kind, getattr(self, name)))
 
     def given(self) -> dict[str, object]:
         """Return the keys that it sets, by name."""
@@ -93,34 +95,17 @@ def _section(pattern: str, table: object, source: Callable[[str, str], str]) -> 
     given = cast("dict[str, Any]", table)
     if any(isinstance(value, dict) for value in given.values()):
         raise ConfigError(f'{source(pattern, "")}: put the pattern between quotes, as in [target."{pattern}"]')
-    for key in given:
-        if key not in KINDS:
-            raise ConfigError(f"{source(pattern, key)}: {key} is not a key of a target section; {_nearest(key)}")
+    see_keys(given, KINDS, "a target section", partial(source, pattern))
     if "fresh" not in given:
         raise ConfigError(f"{source(pattern, '')}: fresh is missing; write the share of copies, such as fresh = 0.95")
     at = ""
     try:
-        _value("the pattern", PATTERN, pattern)
+        value_of("the pattern", PATTERN, pattern)
         for at, value in given.items():
-            _value(at, KINDS[at], value)
+            value_of(at, KINDS[at], value)
     except ConfigError as error:
         raise ConfigError(f"{source(pattern, at)}: {error}") from error
     return Target(pattern, **given)
-
-
-def _nearest(key: str) -> str:
-    import difflib
-
-    near = difflib.get_close_matches(key.lower(), list(KINDS), n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else f"choose among {', '.join(KINDS)}"
-
-
-def _value(name: str, kind: ValueKind, raw: object) -> values.Value:
-    try:
-        return kind.read(raw)
-    except ValueError as error:
-        why = f": {error}" if str(error) else ""
-        raise ConfigError(f"{name} must be {kind.form}, not {raw!r}{why}") from error
 
 
 def _fresh(raw: object) -> float:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import pycurl
 
 from evercrawl.fetch.guard import Guard
-from evercrawl.fetch.trust import trusted_certificates
+from evercrawl.fetch.single import JudgedSockets, options, posting
 
 TIMEOUT_S: Final = 10.0
 _HEAD_BYTES: Final = 64 << 10
@@ -50,14 +49,7 @@ def small_request(
     """
     if why := guard.judge_url(url):
         return SmallAnswer(0, error=why)
-    refused, sockets, head, kept = list[str](), list[socket.socket](), bytearray(), bytearray()
-
-    def opened(_: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
-        if reason := guard.judge(str(address.addr[0])):
-            refused.append(reason)
-            return pycurl.SOCKET_BAD
-        sockets.append(socket.socket(address.family, address.socktype, address.protocol))
-        return sockets[-1]  # curl takes a copy of it
+    sockets, head, kept = JudgedSockets(guard.judge), bytearray(), bytearray()
 
     def led(data: bytes) -> int:
         head.extend(data)
@@ -68,29 +60,19 @@ def small_request(
         return len(data) if len(kept) <= most_bytes else 0
 
     sent = {"User-Agent": agent} | dict(fields or {})
-    options: list[tuple[int, Any]] = [
-        (pycurl.URL, url),
-        (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
-        (pycurl.PROXY, ""),
-        (pycurl.NOSIGNAL, 1),
-        (pycurl.TIMEOUT_MS, round(timeout_s * 1e3)),
-        (pycurl.CAINFO, trusted_certificates()),
-        (pycurl.OPENSOCKETFUNCTION, opened),
-        (pycurl.HEADERFUNCTION, led),
-        (pycurl.WRITEFUNCTION, answered),
-        (pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in sent.items()] + ["Expect:"]),
-    ]
-    options += [(pycurl.POST, 1), (pycurl.POSTFIELDS, body)] if body is not None else []
+    asked = options(url, sockets, sent, timeout_s)
+    asked += [(pycurl.HEADERFUNCTION, led), (pycurl.WRITEFUNCTION, answered)]
+    asked += posting(body) if body is not None else []
     curl, error = pycurl.Curl(), ""
     try:
-        for option, value in options:
+        for option, value in asked:
             curl.setopt(option, value)
         curl.perform()
     except pycurl.error as failed:
+        refused = sockets.refused
         error = refused[0] if refused else "the answer is too large" if len(kept) > most_bytes else str(failed.args[1])
     finally:
         status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         curl.close()
-        for each in sockets:
-            each.close()
+        sockets.close()
     return SmallAnswer(0 if error else status, head.decode("latin-1"), bytes(kept[:most_bytes]), error)

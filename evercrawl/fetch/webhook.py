@@ -1,13 +1,12 @@
 """One POST to a user's own server, with limits on everything."""
 
-import socket
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 import pycurl
 
 from evercrawl.fetch.guard import Guard, is_own
-from evercrawl.fetch.trust import trusted_certificates
+from evercrawl.fetch.single import JudgedSockets, options, posting
 
 TIMEOUT_S: Final = 15.0
 _ANSWER_BYTES: Final = 64 << 10
@@ -41,15 +40,8 @@ def post(
     timeout_s
         The limit of the whole exchange.
     """
-    refused, sockets, guard, taken = list[str](), list[socket.socket](), Guard(own=is_own), 0
-
-    def opened(_: int, address: pycurl.CurlSockAddr) -> socket.socket | int:
-        reason = "" if private else guard.judge(str(address.addr[0]))
-        if reason:
-            refused.append(reason)
-            return pycurl.SOCKET_BAD
-        sockets.append(socket.socket(address.family, address.socktype, address.protocol))
-        return sockets[-1]  # curl takes a copy of it
+    guard, taken = Guard(own=is_own), 0
+    sockets = JudgedSockets(lambda address: "" if private else guard.judge(address))
 
     def answer(data: bytes) -> int:
         nonlocal taken
@@ -58,29 +50,17 @@ def post(
 
     curl = pycurl.Curl()
     try:
-        for option, value in (
-            (pycurl.URL, url),
-            (pycurl.PROTOCOLS, pycurl.PROTO_HTTP | pycurl.PROTO_HTTPS),
-            (pycurl.PROXY, ""),
-            (pycurl.NOSIGNAL, 1),
-            (pycurl.TIMEOUT_MS, round(timeout_s * 1e3)),
-            (pycurl.CAINFO, trusted_certificates()),
-            (pycurl.OPENSOCKETFUNCTION, opened),
-            (pycurl.WRITEFUNCTION, answer),
-            (pycurl.HTTPHEADER, [f"{name}: {value}" for name, value in fields.items()] + ["Expect:"]),
-            (pycurl.POST, 1),
-            (pycurl.POSTFIELDS, body),
-        ):
+        asked = [*options(url, sockets, fields, timeout_s), (pycurl.WRITEFUNCTION, answer), *posting(body)]
+        for option, value in asked:
             curl.setopt(option, value)
         curl.perform()
     except pycurl.error as error:
         status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         if taken > _ANSWER_BYTES:  # the rest is not needed
             return Posted(status)
-        return Posted(0, refused[0] if refused else str(error.args[1]))
+        return Posted(0, sockets.refused[0] if sockets.refused else str(error.args[1]))
     finally:
         status = int(curl.getinfo(pycurl.RESPONSE_CODE))
         curl.close()
-        for each in sockets:
-            each.close()
+        sockets.close()
     return Posted(status, "" if 200 <= status < 300 else f"status {status}")

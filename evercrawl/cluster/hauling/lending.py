@@ -17,6 +17,7 @@ from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
 from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.taken import taken_bytes
 from evercrawl.store.keeper.restoring import is_gone
 
 if TYPE_CHECKING:
@@ -26,8 +27,6 @@ LOCKED_S: Final = 20.0
 """Maximum time for which the partition's ended process may still hold its directory."""
 MOST_BYTES: Final = 8 << 20
 LOOK_S: Final = 0.05
-BLOCK_BYTES: Final = 512
-"""The unit of `st_blocks`."""
 
 
 class Lending:
@@ -139,9 +138,4 @@ class Lending:
 
 def taken(directory: Path) -> int:
     """Return how many bytes of its disk a directory takes; files may appear and vanish meanwhile."""
-    found = 0
-    for above, _, names in os.walk(directory):
-        for name in names:
-            with contextlib.suppress(FileNotFoundError):
-                found += (Path(above) / name).lstat().st_blocks * BLOCK_BYTES
-    return found
+    return taken_bytes(Path(above) / name for above, _, names in os.walk(directory) for name in names)

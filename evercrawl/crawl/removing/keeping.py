@@ -8,7 +8,6 @@ resumes by itself.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import os
 from array import array
 from collections.abc import Callable
@@ -29,6 +28,7 @@ from evercrawl.store.archive.archive import FOLDER
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.disk.lock import PURPOSE, Lock
+from evercrawl.store.disk.taken import taken_bytes
 from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.archive import standing
@@ -90,11 +90,7 @@ def _stamp(config: Config) -> bytes:
 
 def on_disk(directory: Path) -> int:
     """Return the disk space that the archive takes, in bytes."""
-    total = 0
-    for path in (directory / FOLDER).glob("*.warc.gz"):
-        with contextlib.suppress(FileNotFoundError):
-            total += path.stat().st_blocks * 512
-    return total
+    return taken_bytes((directory / FOLDER).glob("*.warc.gz"))
 
 
 def keep_less(directory: Path, config: Config, now: float | None = None) -> KeptLess:

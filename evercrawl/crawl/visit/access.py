@@ -16,6 +16,8 @@ from evercrawl.crawl.visit.families import BothFamilies, stays
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.crawl.visit.open_origins import OpenOrigins
+from evercrawl.crawl.visit.pageless_hosts import PagelessHosts
+from evercrawl.crawl.visit.reachable import ReachableAddresses
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
@@ -34,8 +36,6 @@ if TYPE_CHECKING:
     from evercrawl.store.quarantine import Quarantine
 
 POLL_S: Final = 0.05
-JUDGED: Final = 1 << 14  # origins for which the guard's verdict is remembered
-STRANGERS: Final = 1 << 10  # hosts without pages that are remembered; busy ones may be more
 LARGE_BYTES: Final = 64 << 10  # a larger robots.txt is parsed in its turn, one after another
 REST_S_PER_BYTE: Final = 8e-6  # of rest before parsing it: ten times as long as parsing takes
 CROWDED_S: Final = 1.0  # the wait of a host while too many silent hosts are waited for
@@ -129,8 +129,8 @@ class Access:
         self.may_fetch: Callable[[], bool] = lambda: True
         self.leases: IpLeases | None = None
         self._open = OpenOrigins()
-        self._judged: dict[str, tuple[tuple[str, ...], str]] = {}  # origin -> its addresses and the guard's verdict
-        self._strangers: dict[str, Host] = {}  # hosts without pages that serve robots.txt files of others
+        self._reachable = ReachableAddresses(guard, proxied=proxied)
+        self._pageless = PagelessHosts(frontier, clock)
         self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
         self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
@@ -168,7 +168,7 @@ class Access:
         if not addresses or now >= host.located_until:
             self._locate(host, now)
             return WAIT
-        if inside := self._refused(host, home, addresses):
+        if inside := self._reachable.refused(host.name, home, addresses):
             return f"refused_address: {inside}"
         if self.leases is not None and not self.leases.may(key := self._frontier.address_key(host), now):
             host.ready_at, host.reason = max(host.ready_at, now + WAIT_S), LEASED
@@ -373,22 +373,6 @@ class Access:
         host.delay_s = rules.delay_s
         return host.ready_at > now
 
-    def _refused(self, host: Host, home: str, addresses: tuple[str, ...]) -> str:
-        """Return why no page of an origin may be requested at the addresses of its host; "" if it may."""
-        judged = self._judged.get(home)
-        if judged is None or judged[0] != addresses:
-            if len(self._judged) >= JUDGED:
-                self._judged.clear()
-            why = self._guard.judge_url(f"{home}/") or self._inside(host.name, addresses)
-            judged = self._judged[home] = addresses, why
-        return judged[1]
-
-    def _inside(self, name: str, addresses: tuple[str, ...]) -> str:
-        """Return why no address of a host may be reached; "" if one may. With a proxy, only literal ones count."""
-        addresses = literal(name) if self._proxied else addresses
-        reasons = [self._guard.judge(address) for address in addresses]
-        return reasons[0] if reasons and all(reasons) else ""
-
     def _locate(self, host: Host, now: float) -> None:
         """Use the known addresses of a host, or have its name looked up."""
         own = (host.name,) if self._proxied else literal(host.name)
@@ -397,7 +381,7 @@ class Access:
             return
         known = self._names.known(host.name, now)
         if known is not None and known.addresses:
-            self._frontier.locate(host, stays(host, self._reachable(known.addresses)), known.until)
+            self._frontier.locate(host, stays(host, self._reachable.among(known.addresses)), known.until)
         elif known is not None:  # the last answer was negative and is still valid
             host.stay_away(known.until, "name look-up")
         elif not self.turns.put_off(host, now):
@@ -418,7 +402,7 @@ class Access:
             self._frontier.release(host)
             return
         host.held = ""
-        self._frontier.locate(host, stays(host, self._reachable(known.addresses)), known.until)
+        self._frontier.locate(host, stays(host, self._reachable.among(known.addresses)), known.until)
 
     async def _following(self, host: Host, request: Request) -> None:
         try:
@@ -447,7 +431,7 @@ class Access:
         if not detail:
             try:
                 addresses = host.addresses if name == host.name else await self._addresses(name)
-                detail = self._inside(name, addresses)
+                detail = self._reachable.inside(name, addresses)
             except ResolveError as fault:
                 error, detail = "dns", fault.reason
         while self.shut and not detail:
@@ -458,7 +442,7 @@ class Access:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        other = self._host_of(name) or self._stranger(name, addresses)
+        other = self._host_of(name) or self._pageless.of(name, addresses)
         if other is not host:
             self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
@@ -478,7 +462,7 @@ class Access:
         name = _host_name(origin(url))
         if why := self._guard.judge_url(url):
             raise PermissionError(f"refused_address: {why}")
-        other = self._host_of(name) or self._strangers.get(name)
+        other = self._host_of(name) or self._pageless.get(name)
         addresses = other.addresses if other is not None and self._clock.now() < other.located_until else ()
         try:
             addresses = addresses or await self._addresses(name)
@@ -486,11 +470,11 @@ class Access:
             raise PermissionError(f"dns: {fault.reason}") from fault
         if other is not None and set(other.addresses) == set(addresses):
             addresses = other.addresses  # starting with the one that is tried next
-        if why := self._inside(name, addresses):
+        if why := self._reachable.inside(name, addresses):
             raise PermissionError(f"refused_address: {why}")
         if self._sites.opens_at(name, self._clock.now()) > self._clock.now():
             raise PermissionError(f"hours: {name} is not asked at this hour")
-        other = self._host_of(name) or self._stranger(name, addresses)
+        other = self._host_of(name) or self._pageless.of(name, addresses)
         if other.addresses != addresses:
             self._frontier.locate(other, addresses, other.located_until)
         if other.away_until > self._clock.now():
@@ -501,7 +485,7 @@ class Access:
     def rests_s(self, url: str) -> float:
         """Return how long the host of a URL, and its address, have still to rest, as far as is known (s)."""
         name, now = hostname(url), self._clock.now()
-        host = self._host_of(name) or self._strangers.get(name)
+        host = self._host_of(name) or self._pageless.get(name)
         if host is None or host.away_until > now:
             return 0.0
         self._heed(host, url)
@@ -524,14 +508,6 @@ class Access:
         for request in requests:
             self.take_robots(msgspec.structs.replace(exchange, request=request), self._clock.now())
             await self._clock.sleep(0.0)  # each may take some milliseconds to parse
-
-    def _stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
-        """Return a host without pages; if there are many, keep only those that are busy or rest."""
-        if len(self._strangers) >= STRANGERS:
-            now = self._clock.now()
-            kept = {old: host for old, host in self._strangers.items() if host.in_flight or host.ready_at > now}
-            self._strangers = kept
-        return self._strangers.setdefault(name, self._frontier.stranger(name, addresses))
 
     async def _rested(self, other: Host) -> bool:
         """Wait until a host and its address have rested and may be requested; return whether the host is held for this.
@@ -560,11 +536,7 @@ class Access:
         """Return the addresses of a host to which a robots.txt has moved."""
         if self._proxied:
             return (name,)
-        return literal(name) or self._reachable((await self._names.resolve(name)).addresses)
-
-    def _reachable(self, addresses: Sequence[str]) -> tuple[str, ...]:
-        """Return the addresses that may be reached; all of them if none may."""
-        return tuple(address for address in addresses if not self._guard.judge(address)) or tuple(addresses)
+        return literal(name) or self._reachable.among((await self._names.resolve(name)).addresses)
 
     def _spawn(self, work: Coroutine[object, object, None]) -> None:
         task = asyncio.ensure_future(work)

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
+from evercrawl.crawl.recent_keys import RecentKeys
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
@@ -49,7 +51,7 @@ class Lanes(Generic[_Key]):
         self._quick: dict[_Key, Sequence[str]] = {}
         self._slow: dict[_Key, Sequence[str]] = {}
         self._taken, self._taken_slow = Counter[str](), Counter[str]()  # slots of each lane by group
-        self._slow_until: dict[str, float] = {}  # by site
+        self._slow_sites = RecentKeys[str](REMEMBERED_S, MOST_SITES)
 
     @property
     def quick(self) -> int:
@@ -68,7 +70,7 @@ class Lanes(Generic[_Key]):
 
     def slow_site(self, site: str, now: float) -> bool:
         """Whether a site keeps to the slow lane."""
-        return self._slow_until.get(site, 0.0) > now
+        return self._slow_sites.has(site, now)
 
     def obstacle(self, groups: Sequence[str], now: float, *, share: bool = True) -> str:
         """Return what keeps a request from beginning: a group that has its share, or a full lane; "" if nothing does.
@@ -111,7 +113,7 @@ class Lanes(Generic[_Key]):
         over = list[_Key]()
         for _, key in sorted(late, key=lambda one: one[0]):
             groups = self._quick[key]
-            self._remember(groups[0], now)
+            self._slow_sites.note(groups[0], now)
             if not self._lack(groups):
                 self.ended(key)
                 self._slow[key] = groups
@@ -124,12 +126,6 @@ class Lanes(Generic[_Key]):
         """Return what keeps a request from the slow lane; "" if nothing does."""
         served = next((group for group in groups if self._taken_slow[group] >= self._of_group), "") if share else ""
         return served or (SLOW_LANE if len(self._slow) >= self._slow_most else "")
-
-    def _remember(self, site: str, now: float) -> None:
-        self._slow_until.pop(site, None)
-        self._slow_until[site] = now + REMEMBERED_S
-        if len(self._slow_until) > MOST_SITES:
-            del self._slow_until[next(iter(self._slow_until))]
 
 
 def _subtract(counts: Counter[str], groups: Sequence[str]) -> None:

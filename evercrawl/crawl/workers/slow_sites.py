@@ -4,6 +4,8 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from evercrawl.crawl.recent_keys import RecentKeys
+
 REMEMBERED_S: Final = 600.0  # for which the bodies of a site are parsed apart
 HUNG_MOST: Final = 2  # bodies of a site that hang, after which others get little time for a while
 MOST_SITES: Final = 10_000  # sites
@@ -33,22 +35,18 @@ class SlowSites:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._until = dict[tuple[str, bool], float]()
+        self._slow = RecentKeys[tuple[str, bool]](REMEMBERED_S, MOST_SITES)
         self._hung = dict[tuple[str, bool], int]()
 
     @property
     def any(self) -> bool:
         """Whether there has been any slow site."""
-        return bool(self._until)
+        return bool(self._slow)
 
     def note(self, site: tuple[str, bool]) -> None:
         """Have the bodies of a site parsed apart for a while, because one of them takes long."""
-        self._until.pop(site, None)
-        self._until[site] = self._clock() + REMEMBERED_S
-        if len(self._until) > MOST_SITES:
-            first = next(iter(self._until))
-            del self._until[first]
-            self._hung.pop(first, None)
+        if (dropped := self._slow.note(site, self._clock())) is not None:
+            self._hung.pop(dropped, None)
 
     def hung(self, site: tuple[str, bool]) -> None:
         """Count a body that was given up."""
@@ -57,7 +55,7 @@ class SlowSites:
 
     def slow(self, site: tuple[str, bool]) -> bool:
         """Whether the bodies of a site are to be parsed apart."""
-        return self._clock() < self._until.get(site, 0.0)
+        return self._slow.has(site, self._clock())
 
     def impatient(self, site: tuple[str, bool]) -> bool:
         """Whether a body of a site gets only a short time, because others hung."""

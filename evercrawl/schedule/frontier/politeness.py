@@ -148,7 +148,7 @@ class PoliteHosts:
             rows.locate(row, host.addresses or addresses, until)
         self._rest(host)
 
-    def stranger(self, name: str, addresses: tuple[str, ...]) -> Host:
+    def pageless_host(self, name: str, addresses: tuple[str, ...]) -> Host:
         """Return a host without pages and number, which is requested under the same politeness limits."""
         host = Host(-1, name)
         own_s = self._own_delay(name) if self._own_delay is not None else None

@@ -67,9 +67,11 @@ class Checker:
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         self.world = world
         self.blame = blame
+        self._life: Running | None = None
 
     def began(self, life: Running) -> None:
         """Observe the start of a life: the directory is open, and no request was made yet."""
+        self._life = life
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """Observe the start of a request."""

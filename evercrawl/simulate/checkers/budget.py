@@ -19,7 +19,6 @@ class Budget(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._life: Running | None = None
         self._pages: int | None = None
         self._visits = self._begun = 0
         self._tokens, self._filled_at = 1.0, 0.0

@@ -18,12 +18,11 @@ class CashConserved(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._life: Running | None = None
         self._clock = 0.0
 
     def began(self, life: Running) -> None:
         """Start from the restored total."""
-        self._life = life
+        super().began(life)
         self._look("at the start")
 
     def remembered(self, event: Event, number: int, at: float) -> None:

@@ -1,26 +1,16 @@
 """Search index: its contents match the records, whatever was lost between two commits."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import check_index
-from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.worlds.world import World
+from evercrawl.simulate.checkers.base import Checker
 
 
 class IndexFollows(Checker):
     """After a clean end the index is current or says that it is not; if current, its contents are correct."""
 
     law: ClassVar[str] = "journal = index"
-
-    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
-        super().__init__(world, blame)
-        self._life: Running | None = None
-
-    def began(self, life: Running) -> None:
-        """Record the life."""
-        self._life = life
 
     def ended(self, at: float, *, clean: bool) -> None:
         """Compare index and records after a clean end."""

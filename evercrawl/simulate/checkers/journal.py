@@ -29,7 +29,6 @@ class Acknowledged(Checker):
         super().__init__(world, blame)
         self._events: list[bytes] = []
         self._written = 0
-        self._life: Running | None = None
         self._encode = msgspec.msgpack.Encoder().encode
 
     def began(self, life: Running) -> None:
@@ -81,12 +80,11 @@ class MemoryFollows(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._life: Running | None = None
         self._next = 0
 
     def began(self, life: Running) -> None:
         """Check that opening restored the journal's state."""
-        self._life = life
+        super().began(life)
         self._check()
 
     def turned(self, at: float) -> None:

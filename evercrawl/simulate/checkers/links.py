@@ -24,12 +24,11 @@ class LinksAreItsOwn(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._life: Running | None = None
         self._answers: dict[int, tuple[Exchange, Body]] = {}  # by slot, until the event of the visit
 
     def began(self, life: Running) -> None:
         """Record the life; no response is pending."""
-        self._life = life
+        super().began(life)
         self._answers.clear()
 
     def answered(self, exchange: Exchange, at: float) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from evercrawl.simulate.checkers.base import Checker, Running
+from evercrawl.simulate.checkers.base import Checker
 from evercrawl.simulate.surroundings.names import PATIENCE_S
 from evercrawl.store.journal.events import Event, Visit
 
@@ -16,12 +16,6 @@ class NamesChecker(Checker):
     """Counts look-ups, and checks for each visit that failed by name resolution whether a server was up."""
 
     law: ClassVar[str] = "names"
-
-    _life: Running | None = None
-
-    def began(self, life: Running) -> None:
-        """Record the settings and the name servers."""
-        self._life = life
 
     def turned(self, at: float) -> None:
         """Check the limit on concurrent look-ups; a server that is down gets one extra query."""

@@ -1,10 +1,8 @@
 """Orders: each is executed once, in the order given, and all of them by the end."""
 
-from collections.abc import Callable
 from typing import ClassVar
 
-from evercrawl.simulate.checkers.base import Checker, Running
-from evercrawl.simulate.worlds.world import World
+from evercrawl.simulate.checkers.base import Checker
 from evercrawl.store.journal.events import Obeyed
 from evercrawl.store.orders import FILE
 from evercrawl.types import NO_SLOT
@@ -14,14 +12,6 @@ class OrdersObeyed(Checker):
     """After a clean end of the last life, the journal has exactly one result for every order in the file."""
 
     law: ClassVar[str] = "orders"
-
-    def __init__(self, world: World, blame: Callable[[str], None]) -> None:
-        super().__init__(world, blame)
-        self._life: Running | None = None
-
-    def began(self, life: Running) -> None:
-        """Record the life."""
-        self._life = life
 
     def ended(self, at: float, *, clean: bool) -> None:
         """Compare the file with the journal."""

@@ -49,11 +49,10 @@ class Politeness(Checker):
         self._addresses: defaultdict[str, _Door] = defaultdict(_Door)
         self._wishes: defaultdict[str, list[_Wish]] = defaultdict(list)
         self._open: dict[int, tuple[str, str]] = {}  # request, by identity -> host, address
-        self._life: Running | None = None
 
     def began(self, life: Running) -> None:
         """Forget what died with the last life: connections, and wishes that no event remembers."""
-        self._life = life
+        super().began(life)
         held = {number for _, number, event in life.partition.journal.replay() if isinstance(event, Visit)}
         ahead_s = life.now() - life.began_at
         for wishes in self._wishes.values():

@@ -82,14 +82,13 @@ class RobotsObeyed(Checker):
         self._known: dict[str, list[ReadRules]] = {}
         self._before: dict[str, list[ReadRules]] = {}
         self._host_ended: dict[str, float] = {}
-        self._life: Running | None = None
         self._spoilt = False
 
     def began(self, life: Running) -> None:
         """Forget everything if the cache was lost."""
         if life.number and self.world.lives[life.number - 1].spoilt:
             self._known.clear()
-        self._life = life
+        super().began(life)
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """Check that a page may be requested."""

@@ -32,7 +32,6 @@ class NoneStarves(Checker):
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
         self._web = DrawnWeb(world.web)
-        self._life: Running | None = None
         self._asked: set[int] = set()
         self._due: dict[int, float] = {}  # slot -> deadline for its request
         self.pages = 0

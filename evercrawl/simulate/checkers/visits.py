@@ -28,7 +28,6 @@ class EachVisit(Checker):
 
     def __init__(self, world: World, blame: Callable[[str], None]) -> None:
         super().__init__(world, blame)
-        self._life: Running | None = None
         self._asked: set[int] = set()  # slots, as long as no event says what came of it
         self._last: dict[int, tuple[Visit, float]] = {}  # slot -> last visit, and when it began by the crawl's clock
         self._linked: set[int] = set()  # by a page that was read after their last visit
@@ -44,7 +43,7 @@ class EachVisit(Checker):
                 self._last.pop(event.slot, None)
             elif isinstance(event, Visit):
                 self._note(event)
-        self._life = life
+        super().began(life)
 
     def asked(self, request: Request, address: str, at: float) -> None:
         """See that the page is not asked for twice at once, nor too soon."""

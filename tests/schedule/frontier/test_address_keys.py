@@ -43,4 +43,4 @@ def test_one_machine_is_asked_by_its_manners_however_its_addresses_are_written(f
     *others, far = [hosts.wait_s(host, 10.0) for host in list(hosts.hosts)[1:]]
     assert min(others) > 0
     assert far == 0
-    assert hosts.stranger("h.evil.test", (forms[-1],)).rows.address[0] == hosts.hosts[0].rows.address[0]
+    assert hosts.pageless_host("h.evil.test", (forms[-1],)).rows.address[0] == hosts.hosts[0].rows.address[0]

@@ -104,7 +104,7 @@ def test_requests_for_files_get_one_turn_of_four_while_hosts_wait():
     shared = Shared([1.0] * 30, [100] * 30)
     for number in range(30):
         shared.know(number)
-    others = [shared.frontier.stranger(f"s{number}", ("10.0.0.1",)) for number in range(30)]
+    others = [shared.frontier.pageless_host(f"s{number}", ("10.0.0.1",)) for number in range(30)]
     kept, files = [], list[float]()
 
     def beside(now: float) -> None:
@@ -144,7 +144,7 @@ def test_sitemaps_of_hosts_at_an_address_get_one_turn_of_four_while_hosts_wait()
 def test_a_file_is_asked_for_where_hosts_wait_and_none_is_asked():
     shared = Shared([1.0] * 9, [9] * 9)
     shared.run(3.0)
-    stranger = shared.frontier.stranger("s", ("10.0.0.1",))
+    stranger = shared.frontier.pageless_host("s", ("10.0.0.1",))
     assert shared.frontier.may_keep(stranger, 60.0)
 
 

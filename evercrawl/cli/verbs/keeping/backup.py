@@ -7,11 +7,16 @@ import sys
 import time
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from evercrawl.cli import arguments, where
 from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.meter import Meter
 from evercrawl.cli.show.plain import many
+
+if TYPE_CHECKING:
+    from evercrawl.cluster.parted_backup import PartedBackup
+    from evercrawl.store.backup import BackupReport
 
 _MORE = (
     "The copy is consistent: it is the crawl as it was at one instant. You can query it, or continue the crawl in "
@@ -33,7 +38,6 @@ def add(verbs: arguments.Verbs) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Copy the directory, and report what was copied."""
-    from evercrawl.cli.show.lines import size
     from evercrawl.model.stored.reader import see_crawl
     from evercrawl.store.backup import backup
 
@@ -41,24 +45,25 @@ def run(args: argparse.Namespace) -> int:
     see_crawl(directory)
     with Meter(sys.stderr) as meter:
         made = backup(directory, Path(args.target), time.time(), meter)
-    if args.json:
-        print(json_line("backup", asdict(made)))
-    else:
-        copied = f"{size(made.copied_bytes)} copied"
-        print(f"{made.target} holds {many(made.events, 'events')} in {many(made.files, 'files')}; {copied}")
-    return 0
+    return _told(args, made, "")
 
 
 def run_parted(args: argparse.Namespace, directory: Path) -> int:
     """Copy all partitions so that they fit together, and report what was copied."""
-    from evercrawl.cli.show.lines import size
     from evercrawl.cluster.parted_backup import backup_parted
 
     with Meter(sys.stderr) as meter:
         made = backup_parted(directory, Path(args.target), time.time(), meter)
+    return _told(args, made, f" of {many(made.partitions, 'partitions')}")
+
+
+def _told(args: argparse.Namespace, made: BackupReport | PartedBackup, of: str) -> int:
+    """Report what was copied; return the exit code."""
+    from evercrawl.cli.show.lines import size
+
     if args.json:
         print(json_line("backup", asdict(made)))
     else:
         copied = f"{many(made.files, 'files')}; {size(made.copied_bytes)} copied"
-        print(f"{made.target} holds {many(made.events, 'events')} of {many(made.partitions, 'partitions')} in {copied}")
+        print(f"{made.target} holds {many(made.events, 'events')}{of} in {copied}")
     return 0

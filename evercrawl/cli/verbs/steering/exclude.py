@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from evercrawl.cli import arguments
 from evercrawl.cli.verbs.steering import ordering
 
@@ -18,12 +16,4 @@ _MORE = (
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    parser = arguments.add_verb(verbs, "exclude", "never request URLs that match an expression", run, _MORE)
-    ordering.add_pattern(parser)
-    parser.add_argument("--lift", action="store_true", help="remove the rule instead")
-    ordering.add_flags(parser)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Give the order."""
-    return ordering.rule(args, "exclude")
+    ordering.add_rule(verbs, "exclude", "never request URLs that match an expression", _MORE)

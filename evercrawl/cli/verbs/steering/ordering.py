@@ -39,6 +39,25 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     arguments.add_json(parser)
 
 
+def add_rule(verbs: arguments.Verbs, name: str, summary: str, more: str) -> None:
+    """Declare a verb whose orders are rules about URLs."""
+    parser = arguments.add_verb(verbs, name, summary, lambda args: rule(args, name), more)
+    add_pattern(parser)
+    parser.add_argument("--lift", action="store_true", help="remove the rule instead")
+    add_flags(parser)
+
+
+def add_word(verbs: arguments.Verbs, name: str, summary: str, more: str) -> None:
+    """Declare a verb whose orders have no arguments."""
+
+    def run(args: argparse.Namespace) -> int:
+        from evercrawl.store.orders import CrawlOrder
+
+        return give(args, CrawlOrder(name))
+
+    add_flags(arguments.add_verb(verbs, name, summary, run, more))
+
+
 def give(args: argparse.Namespace, order: CrawlOrder) -> int:
     """Give an order, and report its result; return the exit code."""
     from evercrawl.ask.orders.give import awaited

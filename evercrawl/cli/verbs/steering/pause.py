@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
-
 from evercrawl.cli import arguments
 from evercrawl.cli.verbs.steering import ordering
 
@@ -15,11 +13,4 @@ _MORE = (
 
 def add(verbs: arguments.Verbs) -> None:
     """Declare the verb."""
-    ordering.add_flags(arguments.add_verb(verbs, "pause", "stop requesting pages", run, _MORE))
-
-
-def run(args: argparse.Namespace) -> int:
-    """Give the order."""
-    from evercrawl.store.orders import CrawlOrder
-
-    return ordering.give(args, CrawlOrder("pause"))
+    ordering.add_word(verbs, "pause", "stop requesting pages", _MORE)
