@@ -255,7 +255,7 @@ def note_begun(directory: Path, number: int) -> None:
     """Record that a partition has been crawled."""
     birth = read_birth(directory)
     if number not in birth.begun:
-        write_birth(directory, msgspec.structs.replace(birth, begun=[*birth.begun, number]))
+        write_birth(directory, msgspec.structs.replace(birth, begun=sorted([*birth.begun, number])))
 
 
 @alone

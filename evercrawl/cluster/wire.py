@@ -195,6 +195,8 @@ class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
         Id of the question; one of the methods of `evercrawl.cluster.moving.transfer.PartFiles`.
     name, at, size
         Name of a file, offset and number of bytes, if the method takes them.
+    blocks
+        Numbers of blocks of the last copy of a database that was taken.
     """
 
     id: int
@@ -202,6 +204,7 @@ class FilesAsked(msgspec.Struct, array_like=True, frozen=True, tag="files?"):
     name: str = ""
     at: int = 0
     size: int = 0
+    blocks: list[int] = []
 
 
 class FilesTold(msgspec.Struct, array_like=True, frozen=True, tag="files"):

@@ -11,7 +11,6 @@ can be rebuilt, such as the search index, is left out. After a removal, each pie
 from __future__ import annotations
 
 import contextlib
-import filecmp
 import hashlib
 import os
 import sqlite3
@@ -27,6 +26,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import small
 from evercrawl.store.birth import COPY, FILE, KEY, UNFINISHED, see_finished
+from evercrawl.store.disk.database_image import differing_bytes
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
@@ -137,8 +137,12 @@ class CrawlFiles(Protocol):
         """Return a hash of what `read` returns, so that equal bytes need not be sent."""
         ...
 
-    def copy_database(self, name: str, goal: Path) -> None:
-        """Copy a SQLite database to a file as of one instant; do nothing if that is impossible."""
+    def copy_database(self, name: str, goal: Path, before: Path) -> int:
+        """Copy a SQLite database to an empty file as of one instant.
+
+        Return how many bytes differ from an earlier copy, `before`, which may be missing. If it is 0, the two are the
+        same, or the database cannot be read, and `goal` has no meaning.
+        """
         ...
 
     def close(self) -> None:
@@ -167,10 +171,13 @@ class CrawlFilesHere(RealDisk):
         """Return a hash of bytes of a file."""
         return digest_of(self.read(name, offset, size))
 
-    def copy_database(self, name: str, goal: Path) -> None:
+    def copy_database(self, name: str, goal: Path, before: Path) -> int:
         """Copy a database; its loss costs a few requests."""
-        with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(goal)) as made:
-            self.copy_into(name, made)
+        with contextlib.suppress(sqlite3.Error):
+            with contextlib.closing(sqlite3.connect(goal)) as made:
+                self.copy_into(name, made)
+            return differing_bytes(before, goal)
+        return 0
 
     def copy_into(self, name: str, made: sqlite3.Connection) -> None:
         """Copy a database into another one that is open, in the state of one instant.
@@ -459,12 +466,11 @@ class _Copying:
         draft.unlink(missing_ok=True)  # of an interrupted backup
         self._narrow(name)
         os.close(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, self._source.mode(name)))
-        self._source.copy_database(name, draft)
-        if not self._target.size(draft.name) or (path.is_file() and filecmp.cmp(path, draft, shallow=False)):
-            draft.unlink(missing_ok=True)  # it could not be copied, or is the same
-        else:
+        if changed := self._source.copy_database(name, draft, path):
             draft.replace(path)
-            self._count(name, self._target.size(name))
+            self._count(name, changed)
+        else:
+            draft.unlink()  # it could not be copied, or is the same
 
     def _narrow(self, name: str) -> None:
         """Remove rights from an existing copy: one made by an earlier version may have more than its original."""

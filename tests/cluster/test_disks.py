@@ -4,7 +4,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from evercrawl.cluster.birth import ROOT, ClusterBirth, part_directories, write_birth
+from evercrawl.cluster.birth import ROOT, ClusterBirth, note_begun, part_directories, read_birth, write_birth
 from evercrawl.cluster.disks import disk_here, disk_or_why, shared_out
 from evercrawl.cluster.questions import QUESTIONS, each
 
@@ -21,6 +21,13 @@ def test_a_machine_says_where_partitions_are(tmp_path, monkeypatch):
     disk = disk_here(tmp_path / "crawl", "c")
     assert disk.part(3) == tmp_path / "fast" / "c" / "part-3"
     assert not (tmp_path / "crawl").exists()
+
+
+def test_the_partitions_that_were_crawled_are_listed_in_order_whichever_reports_first(tmp_path):
+    write_birth(tmp_path, ClusterBirth(1, "c", 4, "00" * 16, 0))
+    for number in (2, 0, 2, 3):
+        note_begun(tmp_path, number)
+    assert read_birth(tmp_path).begun == [0, 2, 3]
 
 
 def test_questions_go_to_the_partitions_of_this_machine_and_say_that_others_are_elsewhere(tmp_path, monkeypatch):

@@ -6,15 +6,18 @@ import contextlib
 import os
 import sqlite3
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.cluster.birth import part_directory
+from evercrawl.cluster.hauling.remote_files import AT_ONCE
 from evercrawl.cluster.moving.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
+from evercrawl.store.disk.database_image import DatabaseImage
 from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.taken import taken_bytes
@@ -51,7 +54,7 @@ class Lending:
             )
         self._files = FilesHere(self._directory)
         self._lock: Lock | None = None
-        self._databases = dict[str, bytes]()
+        self._image: DatabaseImage | None = None
 
     def size(self) -> int:
         """Return how many bytes of its disk the partition takes."""
@@ -111,26 +114,30 @@ class Lending:
             found = files.tree()
         elif asked.what == "piece":
             found = files.piece(name, asked.at, min(asked.size, MOST_BYTES))
-        elif asked.what == "database":
-            found = self._database(name, asked.at)
+        elif asked.what == "image":
+            found = self._taken(name)
+        elif asked.what == "blocks" and self._image is not None:
+            found = self._image.blocks(asked.blocks[:AT_ONCE])
         else:
             raise StoreError(f"another machine asks for {asked.what!r}; install the same evercrawl on all machines")
         return msgspec.msgpack.encode(found)
 
-    def _database(self, name: str, at: int) -> bytes:
-        """Return a piece of a database as of the request for its first piece; nothing if it cannot be read."""
-        if at == 0:
-            self._databases[name] = b""
-            with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(":memory:")) as made:
-                self._files.copy_into(name, made)
-                self._databases[name] = made.serialize()
-        piece = self._databases[name][at : at + MOST_BYTES]
-        if not piece:
-            del self._databases[name]
-        return piece
+    def _taken(self, name: str) -> tuple[int, bytes]:
+        """Take a copy of a database; return its size and the digests of its blocks, none if it cannot be read."""
+        self._drop()
+        with contextlib.suppress(sqlite3.Error, OSError):
+            self._image = DatabaseImage(partial(self._files.copy_into, name), self._directory.parent)
+            return self._image.size, self._image.digests()
+        return 0, b""
+
+    def _drop(self) -> None:
+        if self._image is not None:
+            self._image.close()
+            self._image = None
 
     def close(self) -> None:
         """Close the open files, and unlock the directory."""
+        self._drop()
         self._files.close()
         if self._lock is not None:
             self._lock.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NoAnswer
 from itertools import count
@@ -12,13 +11,15 @@ import msgspec
 
 from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.errors import StoreError
-from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.database_image import BLOCK_BYTES, differing, renewed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
 _T = TypeVar("_T")
+AT_ONCE: Final = 256
+"""Maximum number of blocks of a database in one answer."""
 TOLD_S: Final = 60.0
 """Time limit for an answer."""
 
@@ -64,15 +65,19 @@ class RemoteFiles:
         """Return a hash of bytes of a file, made where the file is."""
         return self._told(bytes, "digest", name, offset, size)
 
-    def copy_database(self, name: str, goal: Path) -> None:
-        """Copy a database, piece by piece."""
-        pieces, at = list[bytes](), 0
-        while piece := self._told(bytes, "database", name, at):
-            pieces.append(piece)
-            at += len(piece)
-        if pieces:
-            with contextlib.closing(RealDisk(goal.parent)) as disk:
-                disk.replace(goal.name, pieces)
+    def copy_database(self, name: str, goal: Path, before: Path) -> int:
+        """Copy a database; of blocks that an earlier copy has, only the digests are sent."""
+        size, digests = self._told(tuple[int, bytes], "image", name)
+        lacks = differing(before, digests)
+        same = not lacks and (not size or before.stat().st_size == size)
+        if not same:
+            renewed(before, goal, size, self._blocks(name, lacks))
+        return 0 if same else max(len(lacks) * BLOCK_BYTES, 1)
+
+    def _blocks(self, name: str, numbers: list[int]) -> Iterator[tuple[list[int], bytes]]:
+        for first in range(0, len(numbers), AT_ONCE):
+            some = numbers[first : first + AT_ONCE]
+            yield some, self._told(bytes, "blocks", name, blocks=some)
 
     def tree(self) -> dict[str, tuple[int, int]]:
         """Return the files of folders that may contain folders."""
@@ -86,8 +91,10 @@ class RemoteFiles:
         """Return bytes of one of these files."""
         return self._told(bytes, "piece", path, at, size)
 
-    def _told(self, kind: type[_T], what: str, name: str = "", at: int = 0, size: int = 0) -> _T:
-        asked, told = FilesAsked(next(self._ids), what, name, at, size), Future[FilesTold]()
+    def _told(
+        self, kind: type[_T], what: str, name: str = "", at: int = 0, size: int = 0, blocks: Sequence[int] = ()
+    ) -> _T:
+        asked, told = FilesAsked(next(self._ids), what, name, at, size, list(blocks)), Future[FilesTold]()
         self._awaited = asked.id, told
         if self._ended:
             raise StoreError(_GONE)

@@ -180,7 +180,7 @@ def test_nothing_outside_of_a_partition_is_shown_to_another_machine(wide, tmp_pa
         FilesAsked(1, "read", "../secret", 0, 9),
         FilesAsked(1, "piece", "search/../../secret", 0, 9),
         FilesAsked(1, "piece", "/etc/passwd", 0, 9),
-        FilesAsked(1, "database", "../secret"),
+        FilesAsked(1, "image", "../secret"),
         FilesAsked(1, "remove", "crawl.json"),
     ):
         with pytest.raises(StoreError):
@@ -202,7 +202,8 @@ def test_what_is_larger_than_one_answer_comes_in_several(wide, tmp_path, monkeyp
     files = remote_files.RemoteFiles(lambda asked: files.hear(FilesTold(asked.id, lent.told(asked))))
     assert files.read("known.bin", 0, 4000) == data
     assert files.read("known.bin", 100, 1200) == data[100:1300]
-    files.copy_database("requisites.sqlite", tmp_path / "copy.sqlite")
+    (tmp_path / "copy.sqlite").touch()
+    assert files.copy_database("requisites.sqlite", tmp_path / "copy.sqlite", tmp_path / "none") > 0
     lent.close()
     with contextlib.closing(sqlite3.connect(tmp_path / "copy.sqlite")) as copied:
         assert copied.execute("select two from one").fetchall() == [(3,)]
