@@ -191,7 +191,7 @@ class Config:
         "importance only from the links of other sites")
 
     allow_net: tuple[str, ...] = _network((), network.networks(),
-        "private networks, and addresses of this machine, that may be crawled; all other public addresses are allowed")
+        "private networks, and addresses of this machine, that may be crawled; other public addresses always may")
     refuse_net: tuple[str, ...] = _network((), network.networks(), "networks that must not be crawled")
     dns: str = _network("", network.name_servers(),
         "DNS servers, separated by commas; if one does not answer, the next is asked; empty = the system's")
@@ -261,7 +261,7 @@ class Config:
         "with --cluster and durable = keeper: how long a machine may be missing before its partitions continue from "
         "their second copies, or take no copy before another machine gets it", "--lost-after")
     rebalance: bool = _store(True, values.switch(),
-        "with --cluster: whether partitions move by themselves to a machine that joins, until it has its share")
+        "with --cluster: whether partitions move automatically to a machine that joins, until it has its share")
 
     archive_to: str = _store("", network.objects(),
         "where a running crawl copies archive files once they are closed, such as s3://bucket/prefix; empty = nowhere",

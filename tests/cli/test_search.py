@@ -46,6 +46,8 @@ def test_people_see_title_address_and_what_is_known(crawled, capsys):
 def test_nothing_found_is_exit_code_1(crawled, capsys):
     assert main(["search", "xyzzy", "--dir", crawled]) == 1
     assert capsys.readouterr().out == "nothing was found for xyzzy\n"
+    assert main(["search", "page", "--dir", crawled, "--lang", "xx"]) == 1
+    assert capsys.readouterr().out == "nothing was found for page with these filters\n"
     assert main(["search", "page", "--dir", crawled, "--json", "--changed-within", "0s", "--site", "no.where"]) == 1
     assert capsys.readouterr().out == ""
 

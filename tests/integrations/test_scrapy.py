@@ -100,7 +100,7 @@ def test_pages_in_a_row_are_read_once_and_again_only_where_they_changed(site, tm
     assert first["stats"]["finish_reason"] == "finished"
     asked = site.RequestHandlerClass.asked
     assert asked == [f"/page/{n}/" for n in range(1, PAGES + 1)]
-    assert "cash in all" in ask(f"verify --dir {tmp_path}")
+    assert "total cash" in ask(f"verify --dir {tmp_path}")
     top = json.loads(ask(f"top --json --dir {tmp_path}").splitlines()[0])
     assert top["url"].startswith("http://127.0.0.1")
     site.RequestHandlerClass.edition["/page/3/"] = " anew"

@@ -76,7 +76,9 @@ def run(args: argparse.Namespace) -> int:
         for hit in answer.hits:
             print(json_line("hit", asdict(hit)))
     else:
-        print("\n".join(answer_lines(answer, f"{words} on {args.site}" if args.site else words)))
+        asked = f"{words} on {args.site}" if args.site else words
+        filtered = any((args.lang, args.fetched_within, args.changed_within, args.fresh))
+        print("\n".join(answer_lines(answer, f"{asked} with these filters" if filtered else asked)))
     if args.record:
         _record(directory, " ".join(args.words), answer)
     return 0 if answer.hits else 1

@@ -195,7 +195,9 @@ def _importance(found: Status) -> list[tuple[str, str]]:
     """Return the bound on the error of the pages' importance."""
     said = [f"1/G = {found.importance_factor:.2g}"] if found.importance_factor is not None else []
     if found.importance_error is not None:
-        said += [f"the errors of all shares sum to {percent(found.importance_error)} or less, on the links last read"]
+        said += [
+            f"the errors of all shares sum to at most {percent(found.importance_error)}, given the links last read"
+        ]
     return [("importance", "; ".join(said))] if said else []
 
 

@@ -143,7 +143,7 @@ def _weight(weight: PageWeight) -> list[tuple[str, str]]:
     return [
         ("importance", f"{percent(weight.share)} of all, {weight.times_mean:.2f} times the mean; {place}"),
         *(
-            [("  error", f"at most {percent(weight.error)}, on the links last read")]
+            [("  error", f"at most {percent(weight.error)}, given the links last read")]
             if weight.error is not None
             else []
         ),
