@@ -33,7 +33,7 @@ BELIEVED: Final = 0.1
 BELIEVED_SITES: Final = 2.0
 """Weight of this prior, in sites."""
 SHARE: Final = 0.002
-"""Fraction of that probability that returns to the prior at each visit, because the better model may change."""
+"""Fraction of what visits to a site showed about models and parts that is forgotten at each visit: these may change."""
 SETTLED: Final = 0.005
 """Distance from 0 or 1 within which a probability counts as 0 or 1, so that one model need not be evaluated."""
 

@@ -54,7 +54,6 @@ _FIRST_PARTS: Final = (0.2, 0.8, 1.0, 1.0, 1.0, 1.0)
 _PRIOR: Final = 20.0  # weight of the prior of a factor, in changes
 _MOST_ODDS: Final = 700.0
 _SURE: Final = 30.0  # maximum logarithm: exp of more makes no difference
-_FADES: Final = 0.002  # forgetting of a site's gains, per visit
 _FIRST_EXCESS: Final = 50.0
 _FIRST_SPREAD: Final = 30.0
 _SHAPES: Final = (0.15, 6.0)
@@ -149,7 +148,7 @@ def note_gain(
     without = exposure - site[FACTOR + part] * share
     entire = without + site[FULL + part] * share
     gain = likelihood(shape, scale, entire, changed) - likelihood(shape, scale, without, changed)
-    site[GAIN + part] += gain - _FADES * site[GAIN + part]
+    site[GAIN + part] += gain - SHARE * site[GAIN + part]
     s[ALL_GAIN + part] += gain
 
 

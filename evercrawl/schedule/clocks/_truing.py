@@ -3,9 +3,10 @@
 The logarithm of the odds is mapped by a line whose level and slope are learned as in online logistic regression: each
 visit adds its curvature to the precision, and moves the line by its surprise over the precision. The prediction that
 counts is the one before the visit and before all visits of the same batch: otherwise, after the first of a hundred
-copies of one batch was seen, the second would be predicted to be stale. So all predictions for a site within one bin of
-its clock use the line at the beginning of the bin. Such predictions are right or wrong together, so each further one of
-a bin counts less.
+copies of one batch was seen, the second would be predicted to be stale. So predictions for
+a site within one bin of its clock are compared by the line at the beginning of the bin. (Those made late in a bin used
+a later line; on recorded histories this changes the error by less than 0.001.) Such predictions are right or wrong
+together, so each further one of a bin counts less.
 
 References
 ----------

@@ -42,7 +42,7 @@ def values():
 
 
 def test_kernels_that_are_compiled_meanwhile_have_other_constants_wherever_they_are_used():
-    with left_out.set_to((("weight of a folder's and a site's mean", 3.0), ("belief that returns in a visit", 0.5))):
+    with left_out.set_to((("weight of a folder's and a site's mean", 3.0), ("forgotten of models and parts", 0.5))):
         assert values() == [9.0, 9.0, 0.001, 0.001]
     assert values() == [3.0, 3.0, 0.002, 0.002]
 
