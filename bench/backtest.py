@@ -30,6 +30,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from figures import Figure
 from kept_replays import KeptReplays
-from left_out import COMPILED, CONSTANTS, Choice, Trials, chosen, interval
+from left_out import COMPILED, CONSTANTS, Apart, Choice, Trials, chosen, interval
 from rivals import Duel, duels
 
 from evercrawl.lab.backtest.replay import replay
@@ -124,29 +125,42 @@ def gaps(o: argparse.Namespace) -> Iterable[Figure]:
 
 def left_out(o: argparse.Namespace) -> Iterable[Figure]:
     """Yield what each constant is worth, and the gap closed on each site with constants that others chose."""
-    for dated in (True, False):
-        name = "validators" if dated else "no validators"
-        settings = [ReplaySetting(budget, validators=dated, sample=o.sample) for budget in o.budget]
-        with KeptRuns(o.kept.with_stem(f"{o.kept.stem}-{name.replace(' ', '-')}"), fingerprint()) as kept:
-            trials = Trials(o.paths, o.policy, settings, kept)
-            usual, tried = trials.scores(()), dict[Choice, np.ndarray]()
-            for constant in (*CONSTANTS, *(COMPILED if o.compiled else ())):
-                for times in constant.times:
-                    choice = ((constant.name, times),)
-                    tried[choice] = trials.scores(choice)
-                    low, high = interval(tried[choice] - usual)
+    kinds, apart = {"validators": True, "no validators": False}, Apart()
+    with ExitStack() as stack:
+        trials = dict[str, Trials]()
+        for name, dated in kinds.items():
+            settings = [ReplaySetting(budget, validators=dated, sample=o.sample) for budget in o.budget]
+            path = o.kept.with_stem(f"{o.kept.stem}-{name.replace(' ', '-')}")
+            kept = stack.enter_context(KeptRuns(path, fingerprint()))
+            trials[name] = Trials(o.paths, o.policy, settings, kept, apart)
+        usual = {name: each.scores(()) for name, each in trials.items()}
+        tried: dict[str, dict[Choice, np.ndarray]] = {name: {} for name in trials}
+        for constant in (*CONSTANTS, *(COMPILED if o.compiled else ())):
+            for times in constant.times:
+                choice = ((constant.name, times),)
+                for name, each in trials.items():  # one after the other: kernels are compiled once for both
+                    tried[name][choice] = scores = each.scores(choice)
+                    low, high = interval(scores - usual[name])
                     says = f"{name}: {constant.name} x {times:.3g} ({low:+.3f} to {high:+.3f})"
-                    yield Figure(says, float((tried[choice] - usual).mean()), "more")
-            scores = list[float]()
-            for out, path in enumerate(o.paths):
-                choice = chosen(usual, tried, out)
-                scores.append(trials.score(path, choice))
-                says = ", ".join(f"{each} x {times:.3g}" for each, times in choice) or "as usual"
-                yield Figure(f"{name}: {path.name}, {says}; usual {usual[out]:.3f}, left out", scores[-1], "")
-            trials.apart.end()
-            for says, values in (("usual constants", usual), ("left out", np.array(scores))):
-                low, high = interval(values)
-                yield Figure(f"{name}: gap closed, {says} ({low:.2f} to {high:.2f})", float(values.mean()), "")
+                    yield Figure(says, float((scores - usual[name]).mean()), "more")
+        for name, each in trials.items():
+            yield from left_out_scores(name, each, usual[name], tried[name])
+        apart.end()
+
+
+def left_out_scores(
+    name: str, trials: Trials, usual: np.ndarray, tried: Mapping[Choice, np.ndarray]
+) -> Iterable[Figure]:
+    """Yield the gap closed on each site with the constants that do best on the others, and the means."""
+    scores = list[float]()
+    for out, path in enumerate(trials.paths):
+        choice = chosen(usual, tried, out)
+        scores.append(trials.score(path, choice))
+        says = ", ".join(f"{each} x {times:.3g}" for each, times in choice) or "as usual"
+        yield Figure(f"{name}: {path.name}, {says}; usual {usual[out]:.3f}, left out", scores[-1], "")
+    for says, values in (("usual constants", usual), ("left out", np.array(scores))):
+        low, high = interval(values)
+        yield Figure(f"{name}: gap closed, {says} ({low:.2f} to {high:.2f})", float(values.mean()), "")
 
 
 def rivalry(rows: list[ReplayRow], name: str) -> Iterable[Figure]:

@@ -145,7 +145,22 @@ def best_intervals(lived: Stretches, weight: Floats, budget: float) -> Floats:
     n = len(weight)
     alive_s = np.bincount(lived.page, lived.until_s - lived.since_s, n)
     fresh = [np.bincount(lived.page, fresh_s(lived, np.full(len(lived.page), each)), n) for each in INTERVALS_S]
-    worth, polls = weight * np.stack(fresh), alive_s / INTERVALS_S[:, None]
+    return allotted(weight * np.stack(fresh), alive_s, budget)
+
+
+def allotted(worth: Floats, alive_s: Floats, budget: float) -> Floats:
+    """Return the interval of each page for the highest sum of worths within a budget; each poll costs one price.
+
+    Parameters
+    ----------
+    worth
+        What each of `INTERVALS_S` is worth for each page, shape (intervals, pages).
+    alive_s
+        How long each page is polled, shape (pages,).
+    budget
+        Polls per page and day.
+    """
+    n, polls = len(alive_s), alive_s / INTERVALS_S[:, None]
     low, high = -80.0, 80.0  # logarithms of the price of a poll
     for _ in range(_HALVINGS):
         middle = (low + high) / 2

@@ -60,6 +60,8 @@ TABLES: Final = (
     Table("left-out", "bench/backtest.py HISTORIES --leave-one-out --compiled --kept OUT/left-out.jsonl"),
     Table("policies", "bench/policies.py HISTORIES KEPT"),
     Table("hindsight", "bench/hindsight.py HISTORIES KEPT"),
+    Table("foresight", "bench/foresight.py HISTORIES --site ota-contrib"),
+    Table("reliability", "bench/reliability.py HISTORIES"),
 )
 
 
