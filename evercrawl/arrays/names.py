@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 _NEAR: Final = 4096  # cached look-ups, also of unknown names: a look-up in the table takes some microseconds
 _UNSEEN: Final = -1
+LOADED_BYTES: Final = 16 << 20
+"""Text of the names that are loaded together."""
 
 
 class KeyNumbers(Protocol):
@@ -177,18 +179,22 @@ class NumberedNames(Sequence[str]):
         """
         assert not self._starts, "they are the first"
         self._near.clear()  # some may have been looked for
-        names = lines.split(b"\n")[:-1]
-        keys = self.hasher.shorts(names)
-        self._numbers.rebuild(np.where(keys == 0, np.uint64(1), keys))
-        lengths = np.fromiter(map(len, names), np.int64, len(names))
-        if behind is None:
-            starts: Ints = len(self._text) + np.cumsum(lengths) - lengths
-            self._text += lines.replace(b"\n", b"")
-        else:
-            starts = self._placed(names, lengths, behind)
-        self._starts.frombytes(starts.astype(np.uint32).tobytes())
-        self._lengths.frombytes(lengths.astype(np.uint16).tobytes())
-        self._hash = xxh3_64(lines[:-1])
+        parts = [np.zeros(0, np.uint64)]
+        for piece in _pieces(lines):
+            names = piece.split(b"\n")[:-1]
+            keys = self.hasher.shorts(names)
+            parts.append(np.where(keys == 0, np.uint64(1), keys))
+            lengths = np.fromiter(map(len, names), np.int64, len(names))
+            if behind is None:
+                starts: Ints = len(self._text) + np.cumsum(lengths) - lengths
+                self._text += piece.replace(b"\n", b"")
+            else:
+                first = len(self._starts)
+                starts = self._placed(names, lengths, behind[first : first + len(names)])
+            self._starts.frombytes(starts.astype(np.uint32).tobytes())
+            self._lengths.frombytes(lengths.astype(np.uint16).tobytes())
+        self._numbers.rebuild(np.concatenate(parts))
+        self._hash = xxh3_64(memoryview(lines)[:-1])
 
     def digest(self) -> int:
         r"""Return the XXH3-64 of all names joined by line breaks, which is updated as names are added.
@@ -210,9 +216,8 @@ class NumberedNames(Sequence[str]):
         ends = np.frombuffer(within._starts, np.uint32)[behind].astype(np.int64)
         ends += np.frombuffer(within._lengths, np.uint16)[behind]
         starts: Ints = np.maximum(ends - lengths, 0)
-        found = zip(names, starts.tolist(), ends.tolist(), strict=True)
-        text = bytes(self._text)
-        for number in [i for i, (name, start, end) in enumerate(found) if text[start:end] != name]:
+        text, found = self._text, zip(names, starts.tolist(), strict=True)
+        for number in [i for i, (name, start) in enumerate(found) if not text.startswith(name, start)]:
             starts[number] = len(self._text)
             self._text += names[number]
         return starts
@@ -232,6 +237,15 @@ class NumberedNames(Sequence[str]):
         if len(self._near) >= _NEAR:
             self._near.clear()
         self._near[name] = number
+
+
+def _pieces(lines: bytes) -> Iterator[bytes]:
+    """Yield lines some at a time, because each becomes an object."""
+    first = 0
+    while first < len(lines):
+        last = lines.find(b"\n", min(first + LOADED_BYTES, len(lines)) - 1) + 1 or len(lines)
+        yield lines[first:last]
+        first = last
 
 
 def _bytes(name: str) -> bytes:

@@ -2,10 +2,12 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evercrawl.arrays.hasher import Hasher
 from evercrawl.arrays.names import NumberedNames
 from evercrawl.store.table.table import KeyMap
 from tests.helpers.hashing import HASHER
@@ -86,3 +88,24 @@ def test_a_name_that_was_looked_for_before_it_had_a_number_is_found_once_it_has(
     assert loaded.find("late.example") is None
     loaded.load(b"late.example\n")
     assert loaded.find("late.example") == 0
+
+
+def test_many_names_are_loaded_some_at_a_time(monkeypatch):
+    wanted = [f"www.site{number}.example" for number in range(3000)]
+    lines, whole, largest = "".join(f"{name}\n" for name in wanted).encode(), Hasher.shorts, list[int]()
+    monkeypatch.setattr("evercrawl.arrays.names.LOADED_BYTES", 1000)
+    monkeypatch.setattr(Hasher, "shorts", lambda hasher, some: largest.append(len(some)) or whole(hasher, some))
+    hosts = names()
+    sites = names(within=hosts)
+    hosts.load(lines)
+    sites.load(lines.replace(b"www.", b"").replace(b"site7.", b"other7."), np.arange(3000))
+    assert hosts == wanted
+    assert max(largest) < 100, "each is an object for a moment"
+    assert (hosts.find("www.site2999.example"), sites.find("site2999.example"), sites[7]) == (
+        2999,
+        2999,
+        "other7.example",
+    )
+    assert hosts.text_bytes == sum(map(len, wanted)) + len("other7.example")
+    one_by_one = names(*wanted)
+    assert hosts.digest() == one_by_one.digest()

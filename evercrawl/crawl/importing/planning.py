@@ -16,6 +16,7 @@ from evercrawl.parse.urls import hostname
 
 SHOWN: Final = 20
 """Number of bad records that are reported one by one."""
+_PIECE: Final = 1 << 16  # numbers that are objects at a time
 _TOLD: Final = 512  # records between two reports of progress
 
 
@@ -55,7 +56,7 @@ class Plan:
     def __init__(self, sources: Sequence[Source], now: float, wanted: Callable[[str], bool] | None = None) -> None:
         self._sources, self._now, self._wanted = sources, now, wanted
         self._at, self._body = array("d"), array("b")
-        self._source, self._part = array("H"), array("B")
+        self._source, self._part = array("I"), array("B")
         self._place, self._length = array("Q"), array("Q")
         self.left_out, self.bad, self.troubles = Counter[str](), 0, list[str]()
         self.roots: dict[str, str] = {}
@@ -107,8 +108,9 @@ class Plan:
         """
         at, body = self._instants, np.frombuffer(self._body, np.int8) != 0
         order = np.argsort(np.where(body | np.isnan(at), at, np.floor(at) + 0.999_999), kind="stable")
-        for i in order.tolist():
-            yield CapturePlace(self._source[i], self._place[i], self._length[i], self._part[i])
+        for first in range(0, len(order), _PIECE):
+            for i in order[first : first + _PIECE].tolist():
+                yield CapturePlace(self._source[i], self._place[i], self._length[i], self._part[i])
 
     def _take(self, number: int, found: Spot | Unusable | LeftOut) -> None:
         if isinstance(found, LeftOut):

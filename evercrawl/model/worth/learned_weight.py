@@ -167,7 +167,7 @@ class LearnedWeight(DemandWeight):
         self._theta = np.zeros(0)
         if self._plain is None or not opened.any():
             return
-        others = np.setdiff1d(_some(np.arange(self._state.known.count, dtype=np.uint32), OTHERS), self.counts.slots())
+        others = np.setdiff1d(_spread(self._state.known.count, OTHERS), self.counts.slots())
         slots, unnamed = np.concatenate([named, others]), self._state.known.count - len(self.counts.slots())
         stands = len(self.counts.slots()) / len(named), unnamed / max(len(others), 1)
         times = np.repeat(stands, (len(named), len(others)))
@@ -198,4 +198,10 @@ _PRIOR: Final[tuple[Any, ...]] = (_CONSTANT, _OF_IMPORTANCE, *[_OF_OTHERS] * len
 
 def _some(slots: Slots, most: int) -> Slots:
     """Return up to `most` items, evenly spread."""
-    return slots if len(slots) <= most else slots[np.linspace(0, len(slots) - 1, most).astype(np.int64)]
+    return slots if len(slots) <= most else slots[_spread(len(slots), most)]
+
+
+def _spread(count: int, most: int) -> Slots:
+    """Return up to `most` of the numbers below `count`, evenly spread."""
+    numbers: Slots = np.linspace(0, count - 1, min(count, most)).astype(np.uint32)
+    return numbers
