@@ -31,6 +31,8 @@ WORK_BYTES: Final = 8_000.0
 """Bytes that take as much work to read as all of a visit but its body does: some 300 us of a page's 1,000."""
 SURE: Final = 100.0
 """Pages of a site after which what they were counts for half, in the logarithm, and their place for the other half."""
+SOURCELESS: Final = 0.01
+"""What is expected of a site without a source, as a part of what a source would give: links alone bring it worth."""
 _DEEPER: Final = 2.0  # factor on a page that would be the deepest of a possibly endless folder
 
 
@@ -119,17 +121,17 @@ class Expecting:
         members = state.accounts.sites["members"][sites].astype(np.float64)
         waiting = np.maximum(self._known.take(hosts).astype(np.float64) - self._read.take(hosts), 1.0)
         own = np.minimum(prospect.own + prospect.doubt, 1.0)
-        trusted = state.accounts.sites["trusted"][sites] != 0
+        source = np.where(state.accounts.sites["trusted"][sites] != 0, 1.0, SOURCELESS)
         believed = prospect.of_site / (prospect.of_site + SURE)
         fair = usual ** (1.0 - believed) * (own / np.maximum(members + own * waiting, 1.0)) ** believed
         wanted = np.where(prospect.tries > 1.0, _DEEPER * fair, fair)
         held_back = np.minimum(usual, fair) * own * prospect.left
         learned = np.where(prospect.ends, fair, np.where(prospect.tries > 0.0, wanted, held_back))
-        told = (
-            (prospect.of_site > 0) & trusted & ((cells & np.uint32(ROOT)) == 0) & ((cells & np.uint32(NO_RECORD)) != 0)
-        )
+        learned = np.where(prospect.of_site > 0, learned, usual)
+        told = ((prospect.of_site > 0) | (source < 1.0)) & ((cells & np.uint32(ROOT)) == 0)
+        told &= (cells & np.uint32(NO_RECORD)) != 0
         before = expected(cash, cells)
-        after = np.minimum(cash, INFLOW * learned) + learned
+        after = np.minimum(cash, INFLOW * learned) + source * learned
         times: Floats = np.divide(after, before, out=np.ones(len(cells)), where=told & (before > 0))
         return times
 

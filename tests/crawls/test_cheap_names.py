@@ -5,11 +5,15 @@ import pytest
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
+from evercrawl.model.expecting import Expecting
 from evercrawl.model.policy.schemes import stored
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.progress import Limits
+from evercrawl.schedule.shared.prospects import Prospects
+from evercrawl.store.cash.spread import ELSEWHERE, IN_CELL, expected
+from evercrawl.store.table.table import NO_RECORD
 
 HONEST = [f"http://h{i}.example" for i in range(20)]
 TARGET = "http://target.test/"
@@ -67,3 +71,24 @@ def test_names_bring_what_they_are_and_no_honest_site_is_named(run, kind, size):
     assert not {home.removeprefix("http://") for home in HONEST} & {*suspected}
     if 3 * (size + 1) <= 20 + size + 1:
         assert len(suspected) == size + 1
+
+
+def test_unread_pages_of_addresses_are_worth_what_links_bring(run):
+    """Their networks have no source; as if they had one, they came before pages of sites that have one."""
+    world, home = web(run, [KINDS["addresses of many networks"](1)]), KINDS["addresses of many networks"](1)
+    world.pages[home] = world.html(f"{home}x", f"{home}y", text=home)
+    world.pages[f"{HONEST[0]}/"] = world.html(f"{HONEST[4]}/", f"{HONEST[0]}/x", f"{HONEST[0]}/y", text="front")
+    world.pages |= {f"{one}{name}": world.html(text=f"{one}{name}") for one in (home, f"{HONEST[0]}/") for name in "xy"}
+    names = {hostname(f"{url}/"): [f"8.9.0.{i}"] for i, url in enumerate([*HONEST, TARGET, home[:-1]])}
+    run(world, [f"{HONEST[0]}/"], LONG, names=names, scheme=stored("push", 0.1), **SETTINGS)
+    partition = run.restored()
+    state = partition.state
+    slots = state.find([f"{home}x", f"{HONEST[0]}/x"])
+    hosts, links = state.known.columns().host[slots], 0.03
+    state.table.cash[slots] = links
+    cells = np.full(2, ELSEWHERE << IN_CELL | NO_RECORD | 1, np.uint32)
+    expecting = Expecting(state, Prospects(), 0.05, timed=True, expects=True)
+    worth = expecting.times(expecting.prospect(cells, hosts), slots, cells, hosts) * expected(np.full(2, links), cells)
+    assert worth[0] == pytest.approx(links, rel=0.02)
+    assert worth[1] == pytest.approx(links + 1 / 32)
+    partition.close()

@@ -169,6 +169,8 @@ class Admission:
         hosts = [self._state.host_number(hostname(url), new_hosts) for url in urls]
         self._frontier.add_hosts(new_hosts)
         self._frontier.count_pages(hosts)
+        if depth == 0:
+            self._frontier.name(hosts)
         said = self._words.marks(content, urls)
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)

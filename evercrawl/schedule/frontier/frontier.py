@@ -31,6 +31,9 @@ _VALUED_MOST: Final = 1 << 14  # maximum number of new pages valued at once on a
 _FILL: Final = 1 << 20  # number of pages whose columns are requested at once
 _LOOK_S: Final = 1.0  # delay to the next choice if the policy excludes all pages and does not say until when
 _LOOK_MOST_S: Final = 60.0  # maximum of this delay, because the policy's answer may become outdated
+ESTABLISHED: Final = 16
+"""Pages read of a host that no seed names, from which on it is known at its address: a few more than show that pages
+have no end."""
 _HOSTS_OWN: Final = 0.8  # fraction of a visit's log worth above the crawl's price that counts as its host's price
 _NOTHING: Final = np.zeros(0)
 _LATER: Final = -1
@@ -144,6 +147,12 @@ class Frontier(PoliteHosts):
         """Add hosts with the next numbers, with their numbers of known pages."""
         self._queues.add_hosts(len(names))
         super().add_hosts(names, pages)
+
+    def name(self, numbers: Iterable[int]) -> None:
+        """Note that seeds name these hosts: at an address that others wait for, they are known from the start."""
+        named = self._rows.named
+        for number in numbers:
+            named[number] = 1
 
     def add_new(self, number: int, slots: Iterable[int]) -> None:
         """Add pages of a host that were never fetched, or are to be fetched again."""
@@ -504,7 +513,7 @@ class Frontier(PoliteHosts):
                     continue
                 busy_there = address.in_flight >= self._per_ip or address.ready_at > now
                 if busy_there or address.waiting is not None:
-                    known = not new or self._queues.seen(number)
+                    known = not new or self._queues.seen(number) >= (1 if of.named[number] else ESTABLISHED)
                     if not (again or busy_there or known) and self._known_first(address):
                         begun[number] = _LATER
                         later.append((number, row, slot, new))

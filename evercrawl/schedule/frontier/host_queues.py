@@ -210,10 +210,10 @@ class HostQueues:
         new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
         return new, seen
 
-    def seen(self, host: int) -> bool:
-        """Return whether a visited page of a host waits."""
+    def seen(self, host: int) -> int:
+        """Return the number of visited pages of a host that wait."""
         lot = self._lots[host]
-        return bool(lot["awake"] or lot["asleep"])
+        return int(lot["awake"]) + int(lot["asleep"])
 
     def size_bytes(self) -> int:
         """Return the memory use for pages and hosts in bytes."""

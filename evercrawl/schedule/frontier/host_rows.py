@@ -26,6 +26,7 @@ HOST: Final = np.dtype(
         ("failures", "u2"),
         ("reason", "u2"),  # why it rests: index into `words`
         ("answers", "u1"),
+        ("named", "u1"),  # whether a seed names it
     ],
     align=True,
 )
@@ -72,6 +73,7 @@ class HostRows:
         self.held: memoryview[int] = self.rows["held"].data
         self.reason: memoryview[int] = self.rows["reason"].data
         self.answers: memoryview[int] = self.rows["answers"].data
+        self.named: memoryview[int] = self.rows["named"].data
         self.words = [""]
         self.count = 0
         self._codes = {"": 0, "resting": 0}

@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from evercrawl.schedule.frontier.address_line import AddressLine
-from evercrawl.schedule.frontier.frontier import Frontier
+from evercrawl.schedule.frontier.frontier import ESTABLISHED, Frontier
 from evercrawl.schedule.pages import Pages
 from evercrawl.schedule.policies.greedy import Greedy
 
@@ -37,9 +37,14 @@ class Shared:
         return Pages(slots, np.full(len(slots), np.nan), cash, cash, one, 1000 * one, one, none, none)
 
     def know(self, number: int) -> None:
-        """Have pages of a host been read already."""
+        """Have so many pages of a host been read already that it is known."""
         self.robots.add(number)
-        self.frontier.add_seen(number, number * PLACES + PLACES - 1, visited_at=0.0)
+        self.read(number, ESTABLISHED)
+
+    def read(self, number: int, pages: int) -> None:
+        """Have pages of a host been read already."""
+        for page in range(pages):
+            self.frontier.add_seen(number, number * PLACES + PLACES - 1 - page, visited_at=0.0)
 
     def run(self, seconds: float, beside=lambda now: None, answer_s=lambda: ANSWER_S) -> Counter[int]:
         """Crawl for a while, with a request for robots.txt first; return the starts of each host."""
@@ -80,6 +85,33 @@ def test_a_host_that_is_known_is_not_kept_waiting_by_names_of_little_worth_that_
     of = shared.run(60.0)
     assert of[0] >= 0.95 * 60 / 1.5, "its rest ends after every second turn"
     assert sum(count for number, count in of.items() if number) > 40
+
+
+def names_with_some_pages_read(pages: int, *, named: bool) -> float:
+    """Return what names whose pages are worth more, some of which were read, leave a host of its turns."""
+    alone, beside = Shared([1.0], [200]), Shared([1.0, *[9.0] * 60], [200, *[100] * 60])
+    for shared in (alone, beside):
+        shared.robots.add(0)
+        shared.read(0, 1)
+        shared.frontier.name([0] if named else [])
+    for number in range(1, 61):
+        beside.robots.add(number)
+        beside.read(number, pages)
+    return beside.run(30.0)[0] / alone.run(30.0)[0]
+
+
+def test_names_of_which_a_few_pages_were_read_leave_a_host_that_a_seed_names_its_turns():
+    """Sixty domains with endless pages, each expected to be worth more until it is judged, left it 17 %."""
+    assert names_with_some_pages_read(1, named=True) >= 0.95
+    assert names_with_some_pages_read(1, named=False) < 0.5, "it is a newcomer as they are"
+
+
+def test_a_seed_of_which_no_page_was_read_is_a_newcomer():
+    """Sixty seeds with a page each, all at the address of a host."""
+    beside = Shared([1.0, *[9.0] * 60], [200, *[1] * 60])
+    beside.know(0)
+    beside.frontier.name(range(61))
+    assert beside.run(60.0)[0] >= 50
 
 
 def test_nobody_starves_and_no_turn_is_lost():
