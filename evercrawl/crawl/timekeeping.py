@@ -38,7 +38,7 @@ def resume(partition: Partition, frontier: Frontier, scope: Scope, now: float, d
         frontier.hosts[number].stay_away(until, "back-off")
     known = state.known.columns()
     roots: list[int] = np.unique(known.host[known.depth == 0]).tolist()
-    frontier.name(roots)
+    frontier.note_seeds(roots)
     for number in roots:
         scope.add_root(state.hosts[number])
     for name in state.steered.roots:

@@ -170,7 +170,7 @@ class Admission:
         self._frontier.add_hosts(new_hosts)
         self._frontier.count_pages(hosts)
         if depth == 0:
-            self._frontier.name(hosts)
+            self._frontier.note_seeds(hosts)
         said = self._words.marks(content, urls)
         found = Discovery(first_slot, urls, hosts, first_host, new_hosts, source, depth, hops, thin, said)
         self._state.admit(found, at, keys)

@@ -148,7 +148,7 @@ class Frontier(PoliteHosts):
         self._queues.add_hosts(len(names))
         super().add_hosts(names, pages)
 
-    def name(self, numbers: Iterable[int]) -> None:
+    def note_seeds(self, numbers: Iterable[int]) -> None:
         """Note that seeds name these hosts: at an address that others wait for, they are known from the start."""
         named = self._rows.named
         for number in numbers:

@@ -93,7 +93,7 @@ def names_with_some_pages_read(pages: int, *, named: bool) -> float:
     for shared in (alone, beside):
         shared.robots.add(0)
         shared.read(0, 1)
-        shared.frontier.name([0] if named else [])
+        shared.frontier.note_seeds([0] if named else [])
     for number in range(1, 61):
         beside.robots.add(number)
         beside.read(number, pages)
@@ -110,7 +110,7 @@ def test_a_seed_of_which_no_page_was_read_is_a_newcomer():
     """Sixty seeds with a page each, all at the address of a host."""
     beside = Shared([1.0, *[9.0] * 60], [200, *[1] * 60])
     beside.know(0)
-    beside.frontier.name(range(61))
+    beside.frontier.note_seeds(range(61))
     assert beside.run(60.0)[0] >= 50
 
 
