@@ -1,10 +1,11 @@
 """Hosts that rest for long, or stay silent, keep the requisites of no other host waiting."""
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
 
-from evercrawl.crawl.requisites.window import MOST, OwedWindow
+from evercrawl.crawl.requisites.window import MOST, MOST_OF_SITE, OwedWindow
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
 from evercrawl.store.journal.events import RequisitesNeeded
@@ -36,6 +37,36 @@ def test_hosts_that_rest_or_are_silent_hold_few_slots_for_requisites(run, robots
     assert sum(count for url, count in ran.pages.items() if url.startswith(GOOD) and url.endswith(".png")) >= most
 
 
+@pytest.mark.parametrize(("others", "of_others", "of_site"), [(10, 120, 50), (0, 0, 150)])
+def test_a_site_with_many_hosts_has_a_quarter_of_the_slots_while_others_wait(run, others, of_others, of_site):
+    """Of 16 slots, ten sites with a host each get ten; without them, the hosts of the one site have all 16."""
+    world, pictures = run.World(), "".join(f"<img src=/{n}.png>" for n in range(20))
+    homes = [f"http://h{i}.evil.example" for i in range(20)] + [f"http://good{i}.example" for i in range(others)]
+    world.pages = {f"{home}/": world.html(text=pictures) for home in homes}
+    names = {hostname(f"{home}/"): [f"8.8.{i}.7"] for i, home in enumerate(homes)}
+    ran = run(
+        world, [f"{home}/" for home in homes], Limits(seconds=40.0), names=names, delay_s=0.1, **SETTINGS,
+        latency_s=lambda request: 2.5 if request.url.endswith(".png") else 0.1,
+    )  # fmt: skip
+    asked = [url for url, count in ran.pages.items() if url.endswith(".png") for _ in range(count)]
+    assert sum("good" in url for url in asked) >= of_others
+    assert sum("evil" in url for url in asked) >= of_site
+
+
+def test_hosts_that_fill_all_slots_take_turns_with_those_whose_pages_come_later(run):
+    world, pictures = run.World(), "".join(f"<img src=/{n}.png>" for n in range(20))
+    homes = [f"http://host{i}.example" for i in range(20)]
+    late = {f"{home}/" for home in homes[16:]}
+    world.pages = {f"{home}/": world.html(text=pictures) for home in homes}
+    names = {hostname(f"{home}/"): [f"8.8.{i}.7"] for i, home in enumerate(homes)}
+    ran = run(
+        world, [f"{home}/" for home in homes], Limits(seconds=40.0), names=names, delay_s=0.1, **SETTINGS,
+        latency_s=lambda request: 2.5 if request.url.endswith(".png") or request.url in late else 0.1,
+    )  # fmt: skip
+    of = Counter(url.rpartition("/")[0] for url, count in ran.pages.items() if url.endswith(".png"))
+    assert min(of[home] for home in homes) >= 8  # four had none before the others had all
+
+
 def test_hosts_with_any_number_of_requisites_keep_those_of_no_other_from_being_seen():
     book, window = RequisiteBook.opened(":memory:"), OwedWindow()
     for i in range(33):
@@ -48,6 +79,21 @@ def test_hosts_with_any_number_of_requisites_keep_those_of_no_other_from_being_s
     assert "good.example" in dict(window.heads())
     window.take(66_000)
     assert "good.example" not in dict(window.heads())
+    book.close()
+
+
+def test_a_site_has_a_part_of_the_window():
+    book, window = RequisiteBook.opened(":memory:"), OwedWindow()
+    for i in range(2):
+        urls = [f"http://h{i}.evil.example/{n}.png" for n in range(MOST_OF_SITE)]
+        book.fold(RequisitesNeeded(1.0, i, -1, MOST_OF_SITE * i, urls), 0, 0)
+    book.fold(RequisitesNeeded(1.0, 99, -1, 2 * MOST_OF_SITE, [f"{GOOD}/x.png"]), 0, 0)
+    for _ in range(3):
+        window.load(book, 2.0, ())
+    assert len(window) == MOST_OF_SITE + 1
+    assert MOST_OF_SITE < MOST / 20
+    window.take(0)
+    window.load(book, 2.0, (0,))
     book.close()
 
 

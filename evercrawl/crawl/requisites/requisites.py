@@ -62,6 +62,7 @@ GIVEN_UP_S: Final = 86_400.0
 _MOST_RESTS: Final = 10_000
 _LOOK_S: Final = 0.05
 _LOOK_S_PER_HOST: Final = 2e-5  # of the window: some times as long as a look at it takes
+_LOAD_S: Final = 1.0  # between two pieces of the table that are read although the slots are taken
 _COMMIT_S: Final = 1.0
 _HELD: Final = (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED)
 _MAX_AGE: Final = re.compile(r"max-age\s*=\s*\"?([0-9]{1,12})")
@@ -135,7 +136,7 @@ class Requisites:
         self._rests: dict[str, float] = {}  # host -> when its next requisite may be requested while pages wait
         self._long_rests: dict[str, float] = {}  # host -> when its rest is short enough for it to take a slot
         self._done: list[_Came] = []
-        self._committed_at = self._looked_at = 0.0
+        self._committed_at = self._looked_at = self._loaded_at = 0.0
         self.fetched = 0
 
     # Needs of pages
@@ -229,12 +230,18 @@ class Requisites:
         if self._window.hosts > 100 and now < self._looked_at + _LOOK_S_PER_HOST * self._window.hosts:
             return
         self._looked_at = now
-        late = self._lanes.look(self._waits_since, now)
+        late, spent = self._lanes.look(self._waits_since, now), pages_wait and not self._budget.left
+        if not spent and now >= self._loaded_at + _LOAD_S:  # or those that have the slots would keep them
+            self._load(now)
         self._start_ready(now, late, pages_wait=pages_wait)
-        if not (self._lanes.crowded or (pages_wait and not self._budget.left)):
-            under_way = [*self._tasks, *(each.of.number for each in self._done)]
-            if self._window.load(self._book, now, under_way):
-                self._start_ready(now, late, pages_wait=pages_wait)
+        spent = pages_wait and not self._budget.left
+        if not (self._lanes.crowded or spent) and self._load(now):
+            self._start_ready(now, late, pages_wait=pages_wait)
+
+    def _load(self, now: float) -> bool:
+        """Read the next piece of what is owed; return whether it has something new."""
+        self._loaded_at = now
+        return self._window.load(self._book, now, [*self._tasks, *(each.of.number for each in self._done)])
 
     def _start_ready(self, now: float, late: list[int], *, pages_wait: bool) -> None:
         """Start what may be requested now, first of sites that have few requests under way."""
