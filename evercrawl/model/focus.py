@@ -101,7 +101,7 @@ class Focusing:
         self._state, self._entries, self._event_of = state, entries, event
         self._urls = [UrlPattern(entry.url) if entry.url else None for entry in entries]
         self._words = [words_in(entry.words) if entry.words else None for entry in entries]
-        self._types = [re.compile(translate(entry.content_type)) if entry.content_type else None for entry in entries]
+        self._types = [of_type(entry.content_type) if entry.content_type else None for entry in entries]
         self._bit_of_mark = {mark: 1 << i for i, mark in marks_of(entries).items()}
         self._wordless = sum(1 << i for i, words in enumerate(self._words) if words is None)
         self._typeless = sum(1 << i for i, kind in enumerate(self._types) if kind is None)
@@ -166,6 +166,15 @@ class Focusing:
             if isinstance(event, Visit):
                 self._titled[index] = _bits(words.search(event.title) if words else None for words in self._words)
                 self._typed[index] = _bits(kind.match(event.mime) if kind else None for kind in self._types)
+
+
+def of_type(media_type: str) -> re.Pattern[str]:
+    """Return a pattern that matches the media types of an entry.
+
+    >>> [bool(of_type("text/*").match(each)) for each in ("text/html", "image/png", "text")]
+    [True, False, False]
+    """
+    return re.compile(translate(media_type))
 
 
 def unasked(config: Config, policy: Policy) -> str:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import ast
 import importlib
 import re
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import evercrawl
 
 PARSER = importlib.import_module("re._parser")
 ROOT = Path(evercrawl.__file__).parent
 USES = frozenset(("search", "match", "fullmatch", "findall", "finditer", "sub", "subn", "split"))
+COMPILE = re.compile
 OPERATORS_OWN = ("cli", "config", "lab", "simulate")
 """Packages whose expressions see what the operator writes, and nothing of the web."""
+FLAGS_AT = {"sub": 3, "subn": 3, "split": 2}
+"""The place of flags behind the expression, where it is not the second."""
 END = "\x01"
 BASE = (" ", "\n", '"', "'", "\\", '\\"', "(", "[", "<", ">", ",", "a", "a ", "0")
 
@@ -43,6 +49,45 @@ def expressions() -> Iterator[Expression]:
             for pattern, way in _held(value):
                 uses = way or frozenset(used.get(name) or abroad.get(name) or handed)
                 yield Expression(f"{dotted}.{name}", pattern, uses)
+
+
+def built_where(root: Path = ROOT) -> set[str]:
+    """Return the functions and classes in which expressions are built, each as `module:name`."""
+    found = set[str]()
+    for path in sorted(root.rglob("*.py")):
+        within = path.relative_to(root)
+        if within.parts[0] not in OPERATORS_OWN:
+            dotted = ".".join(("evercrawl", *within.with_suffix("").parts))
+            found |= {f"{dotted}:{name}" for name in _built(ast.parse(path.read_text("utf-8")), ())}
+    return found
+
+
+def built(action: Callable[[], object], use: str) -> Iterator[Expression]:
+    """Yield the expressions that are built while something runs, by `module:name` of the function that builds each.
+
+    Those that it compiles are used as the argument says, by other functions.
+    """
+    found = list[Expression]()
+
+    def watched(way: str) -> Callable[..., Any]:
+        real = getattr(re, way)
+
+        def instead(pattern: Any, *given: Any, **named: Any) -> Any:
+            frame, flags = sys._getframe(1), named.get("flags", 0)
+            flags = given[0] if way == "compile" and given else flags
+            name = ".".join(part for part in frame.f_code.co_qualname.split(".") if not part.startswith("<"))
+            uses = frozenset([use if way == "compile" else way])
+            expression = pattern if isinstance(pattern, re.Pattern) else COMPILE(pattern, flags)
+            found.append(Expression(f"{frame.f_globals['__name__']}:{name}", expression, uses))
+            return real(pattern, *given, **named)
+
+        return instead
+
+    with ExitStack() as stack:
+        for way in (*USES, "compile"):
+            stack.enter_context(patch.object(re, way, watched(way)))
+        action()
+    yield from found
 
 
 def forms(pattern: re.Pattern[Any]) -> Iterator[tuple[str, str, str]]:
@@ -106,12 +151,33 @@ def _literals(tree: ast.Module, dotted: str) -> Iterator[Expression]:
     """Yield the expressions written where they are used."""
     for node in ast.walk(tree):
         match node:
-            case ast.Call(ast.Attribute(ast.Name("re"), way), [ast.Constant(str() | bytes() as written), *_]) if (
+            case ast.Call(ast.Attribute(ast.Name("re"), way), [ast.Constant(str() | bytes() as written), *given]) if (
                 way in USES
             ):
-                yield Expression(f"{dotted}:{node.lineno}", re.compile(written), frozenset([way]))
+                named = [each.value for each in node.keywords if each.arg == "flags"]
+                last = given[FLAGS_AT.get(way, 1) :][:1]
+                flags = sum(eval(ast.unparse(each), {"re": re}) for each in named or last)
+                yield Expression(f"{dotted}:{node.lineno}", re.compile(written, flags), frozenset([way]))
             case _:
                 pass
+
+
+def _built(tree: ast.AST, above: tuple[str, ...]) -> Iterator[str]:
+    """Yield the functions and classes in which expressions are built, unless each is written out where it is used."""
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ClassDef(name):
+                yield from _built(node, (*above, name))
+                continue
+            case ast.Call(ast.Attribute(ast.Name("re"), way), [pattern, *_]) if above or way != "compile":
+                literal = isinstance(pattern, ast.Constant)
+                if way == "compile" or (way in USES and not literal):
+                    yield ".".join(above)
+            case ast.ImportFrom("re") | ast.alias("re", str()):
+                yield ".".join((*above, "import"))
+            case _:
+                pass
+        yield from _built(node, above)
 
 
 def _held(value: object) -> Iterator[tuple[re.Pattern[Any], frozenset[str]]]:

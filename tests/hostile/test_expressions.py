@@ -6,9 +6,13 @@ import time
 
 import pytest
 
+from evercrawl.crawl.importing.forms.answers import answer
+from evercrawl.model.focus import of_type
+from evercrawl.model.link_words import words_in
 from evercrawl.parse.requisites import of_css, of_page, of_srcset
+from evercrawl.search import segment
 from evercrawl.store.archive.surt import surt_key
-from tests.helpers.expressions import Expression, expressions, forms, run, text_of
+from tests.helpers.expressions import Expression, built, built_where, expressions, forms, run, text_of
 
 CHARS = 2_000
 QUICK_S = 0.0015  # far less than the square of CHARS takes
@@ -39,6 +43,40 @@ def test_no_repeats_keep_an_expression_busy():
     everything = list(expressions())
     assert len(everything) > 100
     assert {each.name: busy for each in everything if (busy := _busy(each))} == {}
+
+
+def _decoded(name: str) -> None:
+    head = f"HTTP/1.1 200 OK\r\n{name}: chunked\r\n\r\n" if name == "transfer-encoding" else ""
+    answer("http://a.test/", 0.0, (head or f"HTTP/1.1 200 OK\r\n{name}: gzip\r\n\r\n").encode(), b"<p>decoded")
+
+
+BUILDERS = {
+    "search": lambda: words_in(["storm", "high water", "a a a", "c++", "(.*)+", "\u00fcber"]),
+    "match": lambda: [of_type(each) for each in ("text/*", "*/*", "*a*a*a*a*", "application/pdf")],
+    "finditer": lambda: [segment.pattern(each) for each in ("aa", "\u8336", "\u0e01\u0e32\u0e23")],
+    "sub": lambda: [_decoded(each) for each in ("transfer-encoding", "content-encoding")],
+}
+"""By the way in which the code uses them, what builds expressions."""
+
+
+def test_no_repeats_keep_an_expression_busy_that_is_built_while_the_crawl_runs():
+    everything = [each for use, builder in BUILDERS.items() for each in built(builder, use)]
+    assert {each.name for each in everything} >= built_where(), "a function builds expressions: exercise it above"
+    assert {each.name: busy for each in everything if (busy := _busy(each))} == {}
+
+
+def test_expressions_that_are_built_are_seen(tmp_path):
+    def made(text: str) -> set[str]:
+        (tmp_path / "some.py").write_text(f"import re\n{text}")
+        return built_where(tmp_path)
+
+    assert made("def f(a):\n return re.compile(a)") == {"evercrawl.some:f"}
+    assert made("class A:\n def f(self):\n  return [re.sub('a' + each, '', '') for each in self.b]") == {
+        "evercrawl.some:A.f"
+    }
+    assert made("from re import sub") == {"evercrawl.some:import"}
+    assert made("import re as r") == {"evercrawl.some:import"}
+    assert made("A = re.compile('a')\ndef f(a):\n return re.sub('a', '', a)") == set()
 
 
 @pytest.mark.parametrize(
