@@ -5,8 +5,10 @@ from itertools import pairwise
 
 import pytest
 
+from evercrawl.crawl.posting import leases as posting_leases
 from evercrawl.crawl.posting.landlord import LEASE_S
 from evercrawl.crawl.posting.leases import IpLeases
+from evercrawl.store.post.messages import LeaseAsk
 
 PARTS, EXCHANGE_S, REST_S = 4, 5.0, 1.0
 
@@ -61,6 +63,32 @@ def test_two_partitions_never_use_one_address_at_a_time(lost, doubled, delay_s):
         for (_, ended, one), (begun, _, other) in pairwise(street.used):
             assert one == other or begun >= ended + REST_S - 0.1 - 1e-9, (seed, ended, one, begun, other)
         assert len({who for _, _, who in street.used}) == PARTS
+
+
+def test_no_serial_is_used_twice_although_few_are_remembered(monkeypatch):
+    """Otherwise a late message about a lease that was given back would hold for the next one of that address."""
+    monkeypatch.setattr(posting_leases, "_MOST", 1)
+    street, asked = Street(1, 0.0, 0.0, 0.05), list[tuple[int, int]]()
+    one = street.leases[2]
+
+    def turns(seconds: float) -> None:
+        for _ in range(int(10 * seconds)):
+            street.now += 0.1
+            for at, message in [each for each in street.on_way if each[0] <= street.now]:
+                street.on_way.remove((at, message))
+                street.leases[message.to].hear(message, street.now)
+            for each in street.leases.values():
+                each.turn(street.now)
+
+    turns(3 * LEASE_S)  # the landlord knows by then that nobody has a lease
+    for key in (4, 8, 4, 8, 4):
+        one.may(key, street.now)
+        asked += [(key, message.serial) for _, message in street.on_way if isinstance(message, LeaseAsk)]
+        turns(1.0)
+        assert one.held == 1
+        turns(2 * LEASE_S)
+        assert one.held == 0
+    assert len(set(asked)) == len(asked) == 5
 
 
 def test_who_wants_an_address_alone_has_it_without_a_pause():

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import StoreError
+from evercrawl.model.worth import usage
 from evercrawl.model.worth.usage import USAGE_FILE, Question, Tail, UsageWriter
 from evercrawl.serve import clicks, strangers
 from evercrawl.serve.app import app
@@ -167,6 +168,34 @@ def test_when_the_file_is_full_the_oldest_goes_first_what_strangers_reported(tmp
     writer.add([Question(1e9, "later")], once=False)
     assert recorded(tmp_path)[-1].query == "later"
     assert [file.name for file in tmp_path.iterdir()] == [USAGE_FILE]
+
+
+def test_nothing_is_written_to_a_file_that_was_shortened_meanwhile(tmp_path, monkeypatch):
+    """Whoever waits for the lock of the old file writes to the one that has replaced it."""
+    writer, other, lock = UsageWriter(tmp_path), UsageWriter(tmp_path), usage.fcntl.flock
+    other.add([Question(float(i), "tea") for i in range(100)], once=False)
+    first = iter([True])
+
+    def late(file: int, how: int) -> None:
+        if next(first, False):
+            other.shorten(1_000)
+        lock(file, how)
+
+    monkeypatch.setattr(usage.fcntl, "flock", late)
+    writer.add([Question(1e9, "later")], once=False)
+    assert recorded(tmp_path)[-1].query == "later"
+    assert len(recorded(tmp_path)) < 100
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
+def test_a_shortened_file_is_as_closed_as_it_was(tmp_path, mode):
+    writer = UsageWriter(tmp_path)
+    writer.add([Question(float(i), "tea") for i in range(100)], once=False)
+    (tmp_path / USAGE_FILE).chmod(mode)
+    writer.shorten(1_000)
+    about = (tmp_path / USAGE_FILE).stat()
+    assert about.st_size <= 500
+    assert about.st_mode & 0o777 == mode
 
 
 def test_what_is_reported_is_recorded_although_the_file_cannot_be_shortened(tmp_path, monkeypatch):

@@ -5,11 +5,16 @@ import os
 import threading
 
 import pytest
+from hand_made import HandMade
 
 from evercrawl.cli.verbs.steering import moving
 from evercrawl.cli.verbs.steering.moving import once_placed
+from evercrawl.cluster.birth import ClusterBirth, write_birth
+from evercrawl.cluster.hauling.lending import Lending
+from evercrawl.cluster.moving.transfer import finish
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.worth.usage import Question, UsageWriter
+from evercrawl.store.backup import OF_PEOPLE
 from evercrawl.store.disk import leaving
 from evercrawl.store.disk.leaving import MOVE, LeavingError, close_to_people, mark_staying
 from evercrawl.store.disk.lock import Lock
@@ -63,6 +68,28 @@ def test_what_somebody_has_begun_to_append_is_waited_for(tmp_path, monkeypatch):
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(StoreError, match="has been writing to"):
             close_to_people(tmp_path, (FILE,))
+
+
+@pytest.mark.parametrize("name", OF_PEOPLE)
+def test_a_partition_does_not_move_while_somebody_appends(tmp_path, monkeypatch, name):
+    """On this machine, and from one machine to another."""
+    monkeypatch.setattr(leaving, "PATIENCE_S", 0.0)
+    crawl = HandMade(tmp_path / "part-0")
+    crawl.save()
+    crawl.stop()
+    write_birth(tmp_path, ClusterBirth(1, "c", 2, "00" * 16, 0))
+    (goal := tmp_path / "goal").mkdir()
+    lent = Lending(tmp_path, 0)
+    with (tmp_path / "part-0" / name).open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        with pytest.raises(StoreError, match="has been writing to"):
+            lent.lock()
+        lent.unlock()
+        with pytest.raises(StoreError, match="has been writing to"):
+            finish(tmp_path, 0, goal, lambda: None)
+    assert list(goal.iterdir()) == []
+    lent.lock()
+    lent.close()
 
 
 def test_an_order_waits_until_its_partition_is_in_its_place(monkeypatch, capsys):

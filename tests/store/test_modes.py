@@ -108,6 +108,26 @@ def test_a_closed_directory_closes_the_copies_of_its_files(made, tmp_path):
     assert mode_of(made, made / "gone") == 0o600
 
 
+def test_the_group_of_an_original_that_its_copy_would_not_have_gives_no_right(tmp_path, monkeypatch):
+    """A copy has the group of the process that makes it, whose members could not read an original of another group."""
+    folder, mine = tmp_path / "crawl" / "folder", os.getegid()
+    file = folder / "file"
+    folder.mkdir(parents=True)
+    file.touch()
+    for each in (folder.parent, folder):
+        each.chmod(0o755)
+
+    def copied(mode: int) -> int:
+        file.chmod(mode)
+        return mode_of(folder.parent, file)
+
+    assert [copied(mode) for mode in (0o600, 0o640, 0o660, 0o644)] == [0o600, 0o640, 0o640, 0o644]
+    monkeypatch.setattr(os, "getegid", lambda: mine + 1)
+    assert [copied(mode) for mode in (0o600, 0o640, 0o660, 0o644)] == [0o600, 0o600, 0o600, 0o644]
+    folder.chmod(0o750)
+    assert copied(0o644) == 0o600, "only the folder's group reads it"
+
+
 def test_a_file_that_is_replaced_or_kept_by_a_repair_is_as_closed_as_before(made):
     (made / "closed").write_bytes(b"words\n")
     (made / "closed").chmod(0o600)

@@ -4,6 +4,7 @@ import asyncio
 import os
 import shutil
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -133,6 +134,20 @@ def test_nobody_can_send_a_directory_that_says_it_was_made_here(made, tmp_path):
     shutil.copy(made / FILE, made / "other")
     (made / "other").replace(made / FILE)  # as tar replaces it
     assert given_since(made / FILE) == UNKNOWN
+
+
+@pytest.mark.parametrize(("name", "value"), [("st_ino", 9), ("st_ctime_ns", 9), ("st_mtime_ns", None)])
+def test_a_copied_secret_with_another_number_or_time_shows_nothing(made, monkeypatch, name, value):
+    """Each of them alone tells a copy: a sender may know one, such as the time that an archive sets."""
+    assert given_since(made / FILE) == 0
+    about = (made / SECRET_FILE).lstat()
+    other = SimpleNamespace(
+        st_mode=about.st_mode, st_ino=about.st_ino, st_ctime_ns=about.st_ctime_ns, st_mtime_ns=about.st_mtime_ns
+    )
+    setattr(other, name, value)
+    real = Path.lstat
+    monkeypatch.setattr(Path, "lstat", lambda path: other if path.name == SECRET_FILE else real(path))
+    assert given_since(made / FILE) == (UNKNOWN if value else 0)
 
 
 def test_orders_in_partitions_wait_too_until_a_person_says_so(tmp_path):
