@@ -67,7 +67,7 @@ def test_two_partitions_never_use_one_address_at_a_time(lost, doubled, delay_s):
 
 def test_no_serial_is_used_twice_although_few_are_remembered(monkeypatch):
     """Otherwise a late message about a lease that was given back would hold for the next one of that address."""
-    monkeypatch.setattr(posting_leases, "_MOST", 1)
+    monkeypatch.setattr(posting_leases, "MOST_SERIALS", 1)
     street, asked = Street(1, 0.0, 0.0, 0.05), list[tuple[int, int]]()
     one = street.leases[2]
 

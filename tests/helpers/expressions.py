@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -73,7 +73,7 @@ def built(action: Callable[[], object], use: str) -> Iterator[Expression]:
         real = getattr(re, way)
 
         def instead(pattern: Any, *given: Any, **named: Any) -> Any:
-            frame, flags = sys._getframe(1), named.get("flags", 0)
+            frame, flags = inspect.stack(0)[1].frame, named.get("flags", 0)
             flags = given[0] if way == "compile" and given else flags
             name = ".".join(part for part in frame.f_code.co_qualname.split(".") if not part.startswith("<"))
             uses = frozenset([use if way == "compile" else way])

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 LOOK_S: Final = 0.25  # the interval at which ends of leases are checked
 _AGAIN_S: Final = 1.0
-_MOST: Final = 1 << 16
+MOST_SERIALS: Final = 1 << 16
 """The highest number of addresses for which the number of returned leases is remembered."""
 
 
@@ -154,7 +154,7 @@ class IpLeases:
     def _give_back(self, key: int) -> None:
         serial = self._serials.get(key, self._first)
         del self._leases[key]
-        if len(self._serials) >= _MOST:  # none of them may ever be used again
+        if len(self._serials) >= MOST_SERIALS:  # none of them may ever be used again
             self._first = max(self._serials.values()) + 1
             self._serials.clear()
         self._serials[key] = max(serial, self._first) + 1
