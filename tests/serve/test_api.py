@@ -230,6 +230,26 @@ def test_hosts_that_are_left_alone_are_told_with_what_waits_on_them(client, craw
     assert host["until_s"] > time.time()
 
 
+def test_many_hosts_that_are_left_alone_are_told_at_once(client, crawl, monkeypatch):
+    """All records are looked through once, and each host has its own."""
+    crawl.seed(*(f"https://h{number:02}.example/{page}" for number in range(40) for page in "ab"))
+    for number in range(0, 40, 2):
+        crawl.visit(f"https://h{number:02}.example/a", crawl.page(f"page {number}"))
+    crawl.save()
+    replica = client.app.state.context.replica
+    while len(replica.view.state.hosts) < 41 or replica.view.state.records.count < 21:
+        time.sleep(0.01)
+    state = replica.view.state
+    for name in (f"h{number:02}.example" for number in range(40)):
+        state.away[state.hosts.find(name)] = time.time() + 60
+    found = {host["host"]: host for host in client.get("/api/v1/waits").json()["hosts"]}
+    assert {found[f"h{number:02}.example"]["pages"] for number in range(0, 40, 2)} == {1}
+    assert {found[f"h{number:02}.example"]["pages"] for number in range(1, 40, 2)} == {2}
+    seen = {name for name, host in found.items() if host.get("since_s") is not None}
+    assert seen >= {f"h{number:02}.example" for number in range(0, 40, 2)}
+    assert not seen & {f"h{number:02}.example" for number in range(1, 40, 2)}
+
+
 def test_long_answers_are_compressed_and_events_are_not(client, crawl):
     crawl.seed(*(f"https://a.example/long/{number}" for number in range(200)))
     crawl.save()

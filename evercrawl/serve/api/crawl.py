@@ -186,10 +186,10 @@ def _waits(view: View) -> list[dict[str, Any]]:
     away = {number: (until, "errors in a row, or its own wish") for number, until in state.away.items()}
     silent = {number: (until, "it did not answer while too many requests waited")
               for number, until in silent_until(state).items()}  # fmt: skip
-    sites = Sites(view.config.sites)
+    sites, timed = Sites(view.config.sites), any(section.hours for section in view.config.sites)
     shut = {
         number: (until, "crawl.toml has it asked at other hours")
-        for number, host in (enumerate(state.hosts) if view.config.sites else ())
+        for number, host in (enumerate(state.hosts) if timed else ())
         if (until := sites.opens_at(host, view.now)) > view.now
     }
     left = {number: told for number, told in (shut | silent | away).items() if told[0] > view.now}
@@ -207,15 +207,17 @@ def _waits(view: View) -> list[dict[str, Any]]:
 
 
 def _seen(view: View, numbers: list[int]) -> dict[int, tuple[int, float | None]]:
-    """Return for some hosts the number of unread pages, and the time of the last visit."""
+    """Return for some hosts, in order, the number of unread pages, and the time of the last visit."""
     if not numbers:
         return {}
-    rows = view.state.records.rows[: view.state.records.count]
-    rows = rows[np.isin(rows["host"], numbers)]
-    known = view.state.known.pages_of_hosts(len(view.state.hosts))
-    found = dict[int, tuple[int, float | None]]()
-    for number in numbers:
-        visited = rows["visited"][rows["host"] == number]
-        last = view.state.instant(int(visited.max())) if len(visited) else None
-        found[number] = max(int(known[number]) - len(visited), 0), last
-    return found
+    state, wanted = view.state, np.array(numbers, np.int64)
+    read, last = np.zeros(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
+    for first in range(0, state.records.count, _PIECE):
+        rows = state.records.rows[first : min(first + _PIECE, state.records.count)]
+        places = np.minimum(np.searchsorted(wanted, rows["host"]), len(wanted) - 1)
+        of = wanted[places] == rows["host"]
+        read += np.bincount(places[of], minlength=len(wanted))
+        np.maximum.at(last, places[of], rows["visited"][of].astype(np.int64))
+    left = np.maximum(state.known.pages_of_hosts(len(state.hosts))[wanted].astype(np.int64) - read, 0)
+    columns = zip(numbers, left.tolist(), read.tolist(), last.tolist(), strict=True)
+    return {number: (pages, state.instant(at) if seen else None) for number, pages, seen, at in columns}
