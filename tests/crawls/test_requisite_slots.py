@@ -105,3 +105,24 @@ def test_the_crawl_delay_of_a_host_without_pages_is_kept(run):
     at = [asked.at for asked in ran.network.log if "evil0" in asked.url]
     assert len(at) == 6
     assert min(later - earlier for earlier, later in pairwise(at)) > 30.0
+
+
+def test_large_robots_txt_files_of_pictures_are_parsed_one_after_another_and_keep_no_page_waiting(run):
+    world, large = run.World(), run.robots_txt("User-agent: *\n" + "Disallow: /no\n" * 20_000)  # 280 kB: 2.2 s
+    world.pages = {f"{GOOD}/": world.html(text="".join(f"<img src={home}/x.png>" for home in EVIL[:8]))}
+    world.pages |= {"http://late.example/": world.html("/1"), "http://late.example/1": world.html()}
+    for home in [*EVIL[:8], "http://late.example"]:
+        world.pages[f"{home}/robots.txt"] = large
+    names = {hostname(f"{home}/"): [f"8.8.{i}.7"] for i, home in enumerate([GOOD, *EVIL[:8], "http://late.example"])}
+    ran = run(
+        world,
+        [f"{GOOD}/", "http://late.example/"],
+        Limits(seconds=60.0),
+        names=names,
+        requisites_from="any",
+        **SETTINGS,
+    )
+    pictures = sorted(asked.at for asked in ran.network.log if asked.url.endswith(".png"))
+    assert len(pictures) == 8
+    assert min(later - earlier for earlier, later in pairwise(pictures)) > 2.0
+    assert next(asked.at for asked in ran.network.log if asked.url == "http://late.example/") < pictures[1]

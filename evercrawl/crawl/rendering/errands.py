@@ -179,7 +179,7 @@ class Errands:
                 if moved is None:
                     break
                 exchange = await self._moved(url, moved)
-            rules = self._robots.learn(exchange, self._clock.now())
+            rules = await self._access.robots_of(exchange)
         if not rules.open:
             raise RefusedError(f"robots_unreachable: {rules.reason}")
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):

@@ -135,7 +135,7 @@ class Access:
         self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._elsewhere = MovedRobots(delay_s)
-        self._reading = asyncio.Lock()
+        self._reading, self._reading_beside = asyncio.Lock(), asyncio.Lock()
         self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # by request: host asked, held for it
 
     @property
@@ -330,6 +330,15 @@ class Access:
             self.trouble = _closed_why(tag.origin, rules)
             if not self._open.is_other(host.number, tag.origin):
                 host.stay_away(rules.expires_at, "robots.txt")
+
+    async def robots_of(self, exchange: Exchange) -> OriginRules:
+        """Return the rules of an answer that no page waits for; a large file is parsed in its turn among such files."""
+        rest_s = REST_S_PER_BYTE * len(exchange.body)
+        if len(exchange.body) <= LARGE_BYTES:
+            return self._robots.learn(exchange, self._clock.now())
+        async with self._reading_beside:
+            await self._clock.sleep(rest_s)
+            return self._robots.learn(exchange, self._clock.now(), rest_s)
 
     async def _learn_in_turn(self, host: Host, exchange: Exchange, age_s: float) -> None:
         """Apply a large file's rules to a host when its turn to be parsed has come; the host stays held until then."""
