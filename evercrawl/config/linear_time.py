@@ -111,7 +111,7 @@ def translated(pattern: str, *, urls: bool) -> tuple[str, bool]:
 class _Group:
     """What holds within a group, and whether it has a `$` that is not one of lines."""
 
-    flags: re.RegexFlag
+    modes: re.RegexFlag
     ends: bool = False
 
 
@@ -138,22 +138,22 @@ class _Translation:
         if token == ")":
             self._close()
         elif token == "(" or token.startswith("(?P<"):
-            self._groups.append(_Group(group.flags))
+            self._groups.append(_Group(group.modes))
         elif token.startswith("(?"):
             return self._flags(token)
-        elif token == "$" and not (self._urls or group.flags & re.MULTILINE):
+        elif token == "$" and not (self._urls or group.modes & re.MULTILINE):
             self._last = self._ends = group.ends = True
         elif token == "{,":
             return "{0,"
         elif token in (r"\Z", r"\z"):
             self._absolute = True
             return r"\z"
-        elif token in _BOUNDARY and not (self._urls or group.flags & re.ASCII):
+        elif token in _BOUNDARY and not (self._urls or group.modes & re.ASCII):
             raise re.error(rf"in pages, {token} works for ASCII words only: begin the expression with (?a)")
         elif _SINGLE.fullmatch(token):
             raise re.error(_NO)
-        elif self._differs(token, group.flags):
-            return self._characters(token, group.flags)
+        elif self._differs(token, group.modes):
+            return self._characters(token, group.modes)
         elif token[0] == "[" and len(token) > 1:
             return "[" + token[1:-1].replace("[", r"\[") + "]"
         return token
@@ -168,7 +168,7 @@ class _Translation:
     def _flags(self, token: str) -> str:
         """Return what begins a group with flags, or flags alone; the sets of characters need no flag for ASCII."""
         on, _, off = token[2:-1].partition("-")
-        flags = self._groups[-1].flags
+        flags = self._groups[-1].modes
         for letters, add in ((on, True), (off, False)):
             for letter in letters:
                 flag = re.RegexFlag[letter.upper()]
@@ -180,7 +180,7 @@ class _Translation:
         if token[-1] == ":":
             self._groups.append(_Group(flags))
         else:
-            self._groups[-1].flags = flags
+            self._groups[-1].modes = flags
         kept = "".join(letter for letter in on if letter not in "au") + (f"-{off}" if off else "")
         return f"(?{kept}{token[-1]}" if kept or token[-1] == ":" else ""
 
