@@ -53,8 +53,8 @@ from evercrawl.http_head import head_fields, status_of
 from evercrawl.model.stored.contents import contents
 from evercrawl.model.worth.usage import Tail
 from evercrawl.parse import html
-from evercrawl.parse.feed import read_feed
-from evercrawl.parse.sitemap import SitemapReader
+from evercrawl.parse.listings.feed import read_feed
+from evercrawl.parse.listings.sitemap import SitemapReader
 from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, normalise, origin, path_query, resolve
 from evercrawl.progress import Limits

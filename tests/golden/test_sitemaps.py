@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.parse.sitemap import read_sitemap
+from evercrawl.parse.listings.sitemap import read_sitemap
 
 pytestmark = pytest.mark.golden
 

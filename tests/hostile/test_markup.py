@@ -5,8 +5,8 @@ import tracemalloc
 
 import pytest
 
-from evercrawl.parse.feed import MAX_ENTRIES, read_feed
 from evercrawl.parse.html import MAX_TITLE, read, read_text
+from evercrawl.parse.listings.feed import MAX_ENTRIES, read_feed
 from evercrawl.parse.urls import MAX_HOST_CHARS, MAX_LINKS_CHARS, MAX_URL_CHARS, normalise, resolve
 
 URL = "http://example.org/a/b"

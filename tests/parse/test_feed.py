@@ -2,7 +2,7 @@
 
 import pytest
 
-from evercrawl.parse.feed import MAX_ENTRIES, is_feed, links_of_feed, read_feed
+from evercrawl.parse.listings.feed import MAX_ENTRIES, is_feed, links_of_feed, read_feed
 
 AT = "http://example.org/news/feed.xml"
 

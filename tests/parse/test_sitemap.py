@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evercrawl.parse.listings.sitemap import MAX_URL_CHARS, MAX_URLS, SitemapReader, may_list, read_sitemap
+from evercrawl.parse.listings.xml_reader import MAX_DEPTH, MAX_NAMES, MAX_QUIET_CHARS
 from evercrawl.parse.pieces import MAX_BYTES, PIECE_BYTES, texts
-from evercrawl.parse.sitemap import MAX_URL_CHARS, MAX_URLS, SitemapReader, may_list, read_sitemap
-from evercrawl.parse.xml_reader import MAX_DEPTH, MAX_NAMES, MAX_QUIET_CHARS
 
 AT = "http://example.org/sitemap.xml"
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evercrawl.fetch.robots import Robots
-from evercrawl.parse.sitemap import read_sitemap
+from evercrawl.parse.listings.sitemap import read_sitemap
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import MadeNetwork, NoAnswerError
 from evercrawl.simulate.surroundings.rules import ELSEWHERE, ROBOTS, SITEMAP, MadeRules, RobotsAnswer, sitemap

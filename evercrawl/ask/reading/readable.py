@@ -9,7 +9,7 @@ from evercrawl.parse import html
 from evercrawl.parse.documents.base import kind_of as document_of
 from evercrawl.parse.documents.reader import read_document
 from evercrawl.parse.encoding import decode
-from evercrawl.parse.feed import is_feed, read_feed
+from evercrawl.parse.listings.feed import is_feed, read_feed
 from evercrawl.parse.reading.chunks import Chunk, chunks
 from evercrawl.parse.reading.markdown_words import words
 from evercrawl.parse.reading.rendering import ContentForm, rendered

@@ -7,8 +7,8 @@ from typing import Final, Protocol
 
 from evercrawl.change.dates import w3c_date
 from evercrawl.crawl.sitemaps.cache import Listing
-from evercrawl.parse.feed import FeedEntry
-from evercrawl.parse.sitemap import MAX_URLS, SitemapReader, may_list
+from evercrawl.parse.listings.feed import FeedEntry
+from evercrawl.parse.listings.sitemap import MAX_URLS, SitemapReader, may_list
 from evercrawl.parse.urls import origin
 from evercrawl.types import Exchange
 
@@ -96,7 +96,7 @@ def within(entries: Iterable[FeedEntry], at: str, owners: tuple[str, ...]) -> li
 
     Examples
     --------
-    >>> from evercrawl.parse.feed import FeedEntry
+    >>> from evercrawl.parse.listings.feed import FeedEntry
     >>> entries = [FeedEntry("http://a.example/"), FeedEntry("http://maps.example/a/x"), FeedEntry("http://maps.example/b/x")]
     >>> [entry.url for entry in within(entries, "http://maps.example/a/sitemap.xml", ("a.example",))]
     ['http://a.example/', 'http://maps.example/a/x']

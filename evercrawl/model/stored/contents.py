@@ -11,9 +11,10 @@ from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.directives import words_of, x_robots
 from evercrawl.fetch.optouts import of_headers
 from evercrawl.model.web.outlinks import leading_away
-from evercrawl.parse import feed, html
+from evercrawl.parse import html
 from evercrawl.parse.documents.base import DocumentError, kind_of
 from evercrawl.parse.documents.reader import read_document
+from evercrawl.parse.listings import feed
 from evercrawl.parse.optouts import of_words
 from evercrawl.parse.requisites import of_page
 from evercrawl.parse.urls import normalise

@@ -25,7 +25,7 @@ import msgspec
 
 from evercrawl.decoding import json_of, whole_of
 from evercrawl.fetch.small import SmallAnswer
-from evercrawl.parse.feed import is_feed, read_feed
+from evercrawl.parse.listings.feed import is_feed, read_feed
 from evercrawl.parse.urls import normalise, origin
 from evercrawl.small_file import LIST_BYTES, read_small
 

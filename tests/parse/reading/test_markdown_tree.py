@@ -7,7 +7,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from evercrawl.parse.documents.base import Block, DocumentText
-from evercrawl.parse.feed import Feed, FeedEntry
+from evercrawl.parse.listings.feed import Feed, FeedEntry
 from evercrawl.parse.reading.rendering import ContentForm, rendered
 
 URL = "http://a.example/"

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from evercrawl.change.dates import w3c_date
 from evercrawl.crawl.importing import files
 from evercrawl.crawl.importing.captures import NOT_DATED, LeftOut, PastCapture, Spot, Unusable
-from evercrawl.parse.sitemap import SitemapReader
+from evercrawl.parse.listings.sitemap import SitemapReader
 
 _MOST_URLS: Final = 10_000_000
 _MOST_BYTES: Final = 1 << 30

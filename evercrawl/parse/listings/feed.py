@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import Final, NamedTuple
 
+from evercrawl.parse.listings.xml_reader import XmlReader
 from evercrawl.parse.pieces import texts
 from evercrawl.parse.reading.markdown_words import address, words
 from evercrawl.parse.urls import normalise
-from evercrawl.parse.xml_reader import XmlReader
 
 MAX_ENTRIES: Final = 10_000
 MAX_FEED_BYTES: Final = 10 << 20  # inflated

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass, field
 from typing import Final
 
-from evercrawl.parse.feed import MAX_DATE_CHARS, Feed, FeedElements, FeedEntry
+from evercrawl.parse.listings.feed import MAX_DATE_CHARS, Feed, FeedElements, FeedEntry
+from evercrawl.parse.listings.xml_reader import Elements, XmlReader
 from evercrawl.parse.pieces import MAX_BYTES, texts
 from evercrawl.parse.urls import normalise
-from evercrawl.parse.xml_reader import Elements, XmlReader
 
 MAX_URLS: Final = 50_000
 """How many URLs one file may list by the protocol; what comes after them is not read."""

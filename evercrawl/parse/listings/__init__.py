@@ -1,0 +1,1 @@
+"""Lists of pages that sites publish: sitemaps and feeds."""
