@@ -13,10 +13,13 @@ from typing import Any
 import pytest
 
 from evercrawl.ask.verify.together import Together, together
-from evercrawl.cluster.birth import is_cluster, part_directories
+from evercrawl.cluster.birth import ClusterBirth, is_cluster, part_directories, write_birth
 from evercrawl.model.stored.reader import opened
+from evercrawl.parse.sites import site_rules
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 from evercrawl.store.disk.lock import holder
+from evercrawl.store.partition import Partition
+from tests.cluster.folder_machines import FolderMachines
 
 
 class ServedNames:
@@ -92,6 +95,29 @@ class ServedNames:
         done = subprocess.run(self.command(*args), capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, done.stdout + done.stderr
         return done
+
+
+@pytest.fixture
+def begun_here(tmp_path):
+    """Return a crawl of two partitions on this machine, of which one has been begun."""
+    directory = tmp_path / "wide"
+    (directory / "part-1").mkdir(parents=True)
+    birth = ClusterBirth(1, "crawl", 2, "00" * 16, site_rules())
+    write_birth(directory, birth)
+    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
+    return directory
+
+
+@pytest.fixture
+def machines(tmp_path):
+    """Return a crawl of two partitions on machines that are folders, and what starts processes there."""
+    directory = tmp_path / "wide"
+    directory.mkdir()
+    birth = ClusterBirth(1, "c", 2, "00" * 16, 0, places=["", ""])
+    launcher = FolderMachines(tmp_path, birth, "ab")
+    birth.places[:] = sorted(launcher.there)
+    write_birth(directory, birth)
+    return directory, launcher
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from evercrawl.cluster import coordinator, wire
-from evercrawl.cluster.birth import ClusterBirth, read_birth, write_birth
+from evercrawl.cluster.birth import read_birth
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.copies import keeper_process
 from evercrawl.cluster.copies.folder_keeper import FolderKeeper
@@ -22,20 +22,9 @@ from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits
 from evercrawl.store.keeper.messages import CopyOwner, KeeperAsk, KeeperDone, KeeperHolds, KeeperStep
 from evercrawl.store.post.messages import CommonSums
-from tests.cluster.folder_machines import FolderMachines, ProcessHere
+from tests.cluster.folder_machines import ProcessHere
 from tests.cluster.played import seen
 from tests.cluster.test_node_copies import KEPT, a_plan
-
-
-@pytest.fixture
-def machines(tmp_path):
-    directory = tmp_path / "wide"
-    directory.mkdir()
-    birth = ClusterBirth(1, "c", 2, "00" * 16, 0, places=["", ""])
-    launcher = FolderMachines(tmp_path, birth, "ab")
-    birth.places[:] = sorted(launcher.there)
-    write_birth(directory, birth)
-    return directory, launcher
 
 
 def test_a_keeper_that_does_not_answer_is_asked_again(monkeypatch):

@@ -33,7 +33,6 @@ from evercrawl.cluster.questions import owner
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
-from evercrawl.parse.sites import site_rules
 from evercrawl.progress import Limits
 from evercrawl.simulate.parted.reached import reached
 from evercrawl.store.backup import MOVING, backup
@@ -110,14 +109,8 @@ def test_what_cannot_be_moved_is_refused_and_nothing_is_written(tmp_path):
 
 
 @pytest.fixture
-def wide(tmp_path):
-    """A crawl of two partitions, of which one has been begun."""
-    directory = tmp_path / "wide"
-    (directory / "part-1").mkdir(parents=True)
-    birth = ClusterBirth(1, "crawl", 2, "00" * 16, site_rules())
-    write_birth(directory, birth)
-    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
-    return directory
+def wide(begun_here):
+    return begun_here
 
 
 def test_a_partition_in_which_something_is_being_forgotten_is_not_moved_meanwhile(wide, tmp_path):

@@ -44,17 +44,6 @@ from tests.cluster.played import Played, seen
 KEPT, DISK = Config(durable="keeper", lost_after_s=10.0), Config(lost_after_s=10.0)
 
 
-@pytest.fixture
-def machines(tmp_path):
-    directory = tmp_path / "wide"
-    directory.mkdir()
-    birth = ClusterBirth(1, "c", 2, "00" * 16, 0, places=["", ""])
-    launcher = FolderMachines(tmp_path, birth, "ab")
-    birth.places[:] = sorted(launcher.there)
-    write_birth(directory, birth)
-    return directory, launcher
-
-
 def a_plan(launcher: FolderMachines, number: int, life: int) -> PartPlan:
     return PartPlan(launcher.directory(number), launcher.birth.share(number), b"", life, Config(), ())
 

@@ -3,7 +3,8 @@
 import contextlib
 import functools
 import http.server
-import threading
+
+from serving import serving
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
@@ -16,12 +17,5 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 @contextlib.contextmanager
 def file_site(folder):
     """Serve the files of a folder while it lasts; yield the address."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,))
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}/"
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(functools.partial(_Quiet, directory=str(folder))) as server:
+        yield f"http://127.0.0.1:{server.server_port}/"

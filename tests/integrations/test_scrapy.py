@@ -4,12 +4,12 @@ import json
 import signal
 import subprocess
 import sys
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
+from serving import serving
 
 pytest.importorskip("scrapy")
 
@@ -64,14 +64,8 @@ class Quotes(BaseHTTPRequestHandler):
 @pytest.fixture
 def site():
     kind = type("OneSite", (Quotes,), {"asked": [], "edition": {}})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), kind)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(kind) as server:
+        yield server
 
 
 def started(name, site, folder, settings=None):

@@ -8,11 +8,12 @@ import subprocess
 import sys
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 from pyarrow.parquet import read_table
+from serving import serving
 
 import evercrawl
 from evercrawl import catalog
@@ -56,14 +57,8 @@ class Numbers(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def site():
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("OneSite", (Numbers,), {}))
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(type("OneSite", (Numbers,), {})) as server:
+        yield server
 
 
 def seed(site):

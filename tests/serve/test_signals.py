@@ -10,11 +10,12 @@ import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 import uvicorn
+from serving import serving
 
 from evercrawl.config import Config
 from evercrawl.crawl.hearing import Hearing
@@ -68,14 +69,9 @@ def publisher() -> Iterator[Publisher]:
         def log_message(self, *_: object) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    made.port = server.server_port
-    thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-    thread.start()
-    yield made
-    server.shutdown()
-    server.server_close()
-    thread.join(5)
+    with serving(Handler) as server:
+        made.port = server.server_port
+        yield made
 
 
 OPEN = Config(allow_net=("127.0.0.0/8",), delay_s=1.0)

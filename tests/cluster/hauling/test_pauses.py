@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from evercrawl.cluster.birth import ClusterBirth, part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import part_directories, read_birth
 from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.moving import transfer
@@ -14,12 +14,10 @@ from evercrawl.cluster.moving.order import FILE, PartMove
 from evercrawl.cluster.moving.part_moves import PAUSES, PartMoves
 from evercrawl.cluster.moving.transfer import LagsError, bring_part
 from evercrawl.cluster.wire import FilesAsked, FilesTold
-from evercrawl.parse.sites import site_rules
 from evercrawl.store import backup
 from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.keeping import REMOVED
 from evercrawl.store.orders import CrawlOrder, append, named
-from evercrawl.store.partition import Partition
 from tests.cluster.folder_machines import FolderMachines
 from tests.cluster.hauling.moved_partitions import Crawling, ids, moves_of, order, over, visits
 
@@ -142,18 +140,8 @@ def test_after_a_removal_another_machine_is_sent_only_the_pieces_that_differ(wid
     lent.close()
 
 
-@pytest.fixture
-def here(tmp_path):
-    """A crawl of two partitions on this machine, of which one has been begun."""
-    directory = tmp_path / "here"
-    (directory / "part-1").mkdir(parents=True)
-    birth = ClusterBirth(1, "crawl", 2, "00" * 16, site_rules())
-    write_birth(directory, birth)
-    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
-    return directory
-
-
-def test_a_pause_on_one_machine_is_broken_off_and_made_up_for_too(here, tmp_path):
+def test_a_pause_on_one_machine_is_broken_off_and_made_up_for_too(begun_here, tmp_path):
+    here = begun_here
     rests, told = list[str](), list[str]()
 
     class Holding:
@@ -176,10 +164,11 @@ def test_a_pause_on_one_machine_is_broken_off_and_made_up_for_too(here, tmp_path
         await moves.close()
 
     asyncio.run(run())
-    assert rests == ["ended", "begun in here", "ended", f"begun in {tmp_path.name}"]
+    assert rests == ["ended", "begun in wide", "ended", f"begun in {tmp_path.name}"]
 
 
-def test_whoever_moves_a_partition_of_a_stopped_crawl_copies_everything_at_once(here, tmp_path: Path):
+def test_whoever_moves_a_partition_of_a_stopped_crawl_copies_everything_at_once(begun_here, tmp_path: Path):
+    here = begun_here
     goal = tmp_path / "new"
     transfer.prepare(here, 1, goal)
     transfer.copy_part(here / "part-1", goal, lambda: None)

@@ -1,13 +1,12 @@
 """Copies that moves have begun and not completed are removed, unless the move is given again; nothing else is."""
 
 import asyncio
-import os
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from evercrawl.cluster.birth import ClusterBirth, note_goal, part_directories, read_birth, write_birth
+from evercrawl.cluster.birth import note_goal, part_directories, read_birth, write_birth
 from evercrawl.cluster.hauling.node_moves import NodeMoves
 from evercrawl.cluster.moving import folder_transfer, transfer, unfinished
 from evercrawl.cluster.moving.folder_transfer import move_part
@@ -15,10 +14,8 @@ from evercrawl.cluster.moving.order import PartMove
 from evercrawl.cluster.moving.part_moves import PartMoves
 from evercrawl.cluster.moving.unfinished import remove_goal
 from evercrawl.errors import StoreError
-from evercrawl.parse.sites import site_rules
 from evercrawl.store.backup import MOVING
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.partition import Partition
 from tests.cluster.hauling.moved_partitions import Crawling, ids, moves_of, order, over, settled, visits
 
 
@@ -168,13 +165,9 @@ def test_a_copy_that_is_in_use_is_not_removed_and_a_kill_leaves_its_mark(tmp_pat
 
 
 @pytest.fixture
-def here(tmp_path):
+def here(begun_here, tmp_path):
     """A crawl of two partitions on this machine, of which one has been begun, and whose move was broken off."""
-    directory = tmp_path / "here"
-    (directory / "part-1").mkdir(parents=True)
-    birth = ClusterBirth(1, "crawl", 2, "00" * 16, site_rules())
-    write_birth(directory, birth)
-    Partition(directory / "part-1", os.urandom, now=1e9, secret=bytes(16), share=birth.share(1)).close()
+    directory = begun_here
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(transfer, "finish", None)
         patched.setattr(folder_transfer, "finish", broken)

@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from archived import journal_of, page, records_of, taken, write_warc
+from serving import serving
 from warcio.archiveiterator import ArchiveIterator
 
 from evercrawl.ask.verify.verify import verify
@@ -200,7 +201,6 @@ class Spider(scrapy.Spider):
 def test_the_job_and_the_cache_of_a_scrapy_spider_are_taken_in(tmp_path):
     pytest.importorskip("scrapy", reason="no Scrapy; pip install scrapy")
     import http.server
-    import threading
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -212,11 +212,8 @@ def test_the_job_and_the_cache_of_a_scrapy_spider_are_taken_in(tmp_path):
         def log_message(self, *_: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
-        url = f"http://127.0.0.1:{server.server_address[1]}/"
+    with serving(Handler) as server:
+        url = f"http://127.0.0.1:{server.server_port}/"
         (tmp_path / "spider.py").write_text(SPIDER.format(url=url))
         settings = ["JOBDIR=job", "HTTPCACHE_ENABLED=1", f"HTTPCACHE_DIR={tmp_path / 'cache'}",
                     "TELNETCONSOLE_ENABLED=0", "CONCURRENT_REQUESTS=1", "LOG_LEVEL=ERROR"]  # fmt: skip
@@ -224,10 +221,6 @@ def test_the_job_and_the_cache_of_a_scrapy_spider_are_taken_in(tmp_path):
         bare = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         command = [sys.executable, "-m", "scrapy", "runspider", "spider.py", *flags]
         subprocess.run(command, cwd=tmp_path, check=True, env=bare, timeout=120)
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
     made = taken(tmp_path / "crawl", tmp_path / "job", tmp_path / "cache")
     assert made.pages >= 1
     assert made.bad == 0
