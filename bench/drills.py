@@ -9,7 +9,7 @@ held against what the server was asked. With --resume, what was made and held is
 python bench/drills.py --rounds 8
 python bench/drills.py --rounds 5 --kept
 python bench/drills.py --rounds 3 --kinds move
-python bench/drills.py --rounds 2 --kinds move,broken,unheard,join
+python bench/drills.py --rounds 2 --kinds move,broken,unheard,join,backup
 python bench/drills.py --rounds 8 --each 50 --resume drills.jsonl
 """
 
@@ -34,7 +34,7 @@ from pathlib import Path
 
 import psutil
 
-from evercrawl.ask.verify.together import together
+from evercrawl.ask.verify.together import Together, together
 from evercrawl.cluster.birth import read_birth
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
@@ -45,10 +45,11 @@ KINDS = "actor", "raylet", "coordinator", "head"
 KEPT_KINDS = "disk", "directory"
 """With --kept besides: a machine is killed and its folder removed, and another machine comes instead of it; the crawl
 is killed and its directory removed, and it goes on from what is beside the second copies."""
-MOVE_KINDS = "move", "drain", "broken", "unheard", "join"
+MOVE_KINDS = "move", "drain", "broken", "unheard", "join", "backup"
 """If they are named: a partition moves to the other machine; a machine is emptied, and used again; during a move the
 crawl's command, a process of the move or of a partition, or a machine is killed; the new machine is killed as soon as
-`cluster.json` names it, and the partition goes back; a machine joins, and gets its share by `evercrawl rebalance`."""
+`cluster.json` names it, and the partition goes back; a machine joins, and gets its share by `evercrawl rebalance`;
+the partitions of all machines are backed up, and the backup is read."""
 THIRD = 99
 LOST_AFTER_S = 10
 PARTS = 4
@@ -252,6 +253,8 @@ class Drill:
             return self.unheard()
         if kind == "join":
             return self.joined()
+        if kind == "backup":
+            return self.backed_up()
         done = self.verb(*words)
         found: dict[str, object] = {
             "kind": kind, "of_s": round(time.monotonic() - began, 1),
@@ -325,6 +328,19 @@ class Drill:
             "again_s": self.made(sum(self.web.server.asked.values())),
         }  # fmt: skip
 
+    def backed_up(self) -> dict[str, object]:
+        """Back all partitions up while the crawl runs, and read the backup with all of them together."""
+        copy, asked, began = self.folder / "copy", sum(self.web.server.asked.values()), time.monotonic()
+        told = self.verb("backup", str(copy))
+        of_s, meanwhile = round(time.monotonic() - began, 1), sum(self.web.server.asked.values()) - asked
+        found, _ = read([copy / f"part-{number}" for number in range(PARTS)])
+        assert not found.wrong, found.wrong[:3]
+        return {
+            "kind": "backup", "of_s": of_s, "visits_meanwhile": meanwhile, "pages": len(found.visited),
+            "law_off_at_worst": found.worst, **{name: told[name] for name in ("events", "left_out", "copied_bytes")},
+            "again_s": self.made(sum(self.web.server.asked.values())),
+        }  # fmt: skip
+
     def joined(self) -> dict[str, object]:
         """Let a machine join, if it has not yet, and have partitions moved to it."""
         if not self.machines.processes(number=THIRD):
@@ -375,13 +391,7 @@ class Drill:
         birth = read_birth(self.directory)
         disks = {file.read_text(): file.parent for file in self.folder.glob(f"disk-*/{birth.id}/disk-id")}
         there = {number: disks[birth.places[number]] / f"part-{number}" for number in range(birth.parts)}
-        partitions = [opened(there[number]) for number in sorted(there)]
-        try:
-            found = together(partitions)
-            gone = sum(isinstance(event, Lost) for each in partitions for _, _, event in each.journal.replay())
-        finally:
-            for partition in partitions:
-                partition.close()
+        found, gone = read([there[number] for number in sorted(there)])
         wanted = reached(self.web.server.web, self.web.server.seed)
         return {
             "exit": code, "partitions": len(there), "disks": len({path.parents[1] for path in there.values()}),
@@ -389,6 +399,17 @@ class Drill:
             "bodies_lost": gone, "of_two": sum(len(who) > 1 for who in found.visited.values()),
             "under_way": found.under_way, "law_off_at_worst": found.worst, "wrong": found.wrong[:3],
         }  # fmt: skip
+
+
+def read(parts: list[Path]) -> tuple[Together, int]:
+    """Return what partitions have, read together, and how many bodies were lost."""
+    partitions = [opened(part) for part in parts]
+    try:
+        gone = sum(isinstance(event, Lost) for each in partitions for _, _, event in each.journal.replay())
+        return together(partitions), gone
+    finally:
+        for partition in partitions:
+            partition.close()
 
 
 def left(kinds: list[str], each: int, noted: Path | None) -> list[str]:
