@@ -15,7 +15,7 @@ from evercrawl.cluster.disks import hashed_rank, load
 from evercrawl.cluster.hauling.balance import Balancing
 from evercrawl.cluster.hauling.going_back import UntriedMoves
 from evercrawl.cluster.hauling.haul_process import HaulProcess
-from evercrawl.cluster.hauling.lent_files import LentFiles
+from evercrawl.cluster.hauling.lent_files import FileLenders, LentFiles
 from evercrawl.cluster.moving.interfaces import UnplacedError
 from evercrawl.cluster.moving.order import BALANCE, DRAIN, LIFT, PartMove
 from evercrawl.cluster.moving.transfer import LAGS, LagsError
@@ -97,7 +97,8 @@ class NodeMoves:
         self._directory, self._birth, self._launcher = directory, birth, launcher
         self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
-        self._lent = Counter[tuple[int, str]]()  # partitions and disks where their files are being read
+        self._lenders = FileLenders(self._begun, clock)
+        self._idle = dict[str, tuple[HaulProcess, float]]()  # of disks whose files were read, and until when they stay
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
         self._unfinished = UnfinishedGoals(directory, clock)
         self._balancing = Balancing(directory, birth, launcher.disks, clock, by_itself=rebalance)
@@ -107,13 +108,15 @@ class NodeMoves:
         """Return the next move off a machine to be emptied, or other work; None if nothing is due."""
         if (number := self._untried.due()) is not None:
             return self._untried.go_back(number, holds)
+        if self._lenders.due():
+            return self._lenders.close()
         disks, now = self._launcher.disks(), self._clock()
         if (due := self._unfinished.due(disks)) is not None:
             return self._clean(*due, see)
         birth = read_birth(self._directory)
         for number, old in birth.vacated.items() if self._birth.places else ():
             for disk, life in old.items():
-                if disk in birth.goals.get(number, []) or self._lent[number, disk]:
+                if disk in birth.goals.get(number, []) or self._lenders.reads(number, disk):
                     continue  # the files there are a copy that a later move has begun, or are still being read
                 if disk in disks and holds.well(number) and now >= self._leave_at.get((number, disk), now):
                     self._leave_at[number, disk] = now + LEAVE_AGAIN_S
@@ -160,7 +163,7 @@ class NodeMoves:
         if source not in self._launcher.disks():
             raise ConfigError(f"the machine that partition {move.number} is on (disk {source}) is not there")
         self._see_settled(move.number, source)
-        if self._lent[move.number, disk]:
+        if self._lenders.reads(move.number, disk):
             raise StoreError(
                 f"the directory that partition {move.number} left on the disk {disk} is being read for a backup; move "
                 "it there afterwards"
@@ -234,16 +237,7 @@ class NodeMoves:
         """Return the files of a partition, where it is now; that directory stays in its place until they are closed."""
         disk = self._birth.places[number]
         self._see_settled(number, disk)
-        process = self._begun(disk)
-        self._lent[number, disk] += 1
-        lent = LentFiles(process, lambda: self._lent.subtract([(number, disk)]))
-        try:
-            await process.join(_nothing)
-            await process.do("lend", number, [], _nothing)
-        except BaseException:
-            await lent.close()
-            raise
-        return lent
+        return await self._lenders.lent(number, disk)
 
     async def copy(self, move: PartMove, see: Callable[[], None]) -> int:
         """Have the new machine update its directory."""
@@ -336,6 +330,6 @@ class NodeMoves:
             self._tell(trouble)
 
     async def end(self) -> None:
-        """End the processes of a move."""
+        """End the processes of a move, and those that wait to be of use."""
         processes, self._processes = self._processes, []
-        await asyncio.gather(*(process.close() for process in processes))
+        await asyncio.gather(self._lenders.close(), *(process.close() for process in processes))

@@ -94,6 +94,7 @@ class PartMoves:
         self.stop()
         if self._task is not None:
             await self._task
+        await self._transfer.end()
 
     async def _work(self, work: Coroutine[Any, Any, None]) -> None:
         try:

@@ -31,6 +31,7 @@ class LendingLine:
         self._ready.set()
         await self._end.wait()
         await line.close()
+        await self.moves.end()
 
     def _states(self) -> list[PartState]:
         return [PartState(number, self.machines.where(number)) for number in range(self.machines.birth.parts)]

@@ -11,6 +11,7 @@ from evercrawl.ask.parts_line import FILES, PartsAsked, PartsDialogue
 from evercrawl.cli.main import main
 from evercrawl.cluster.birth import read_birth, write_birth
 from evercrawl.cluster.hauling.lent_files import FilesAfar
+from evercrawl.cluster.hauling.node_moves import NodeMoves
 from evercrawl.cluster.moving.order import PartMove
 from evercrawl.cluster.parted_backup import backup_parted
 from evercrawl.cluster.wire import FilesAsked
@@ -20,6 +21,11 @@ from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.disk.moved import MOVED
 from tests.cluster.hauling.lending_line import LendingLine
 from tests.cluster.hauling.moved_partitions import fill, ids, visit, visits
+
+
+class Holds:
+    def well(self, number: int) -> bool:
+        return True
 
 
 @pytest.fixture
@@ -39,6 +45,7 @@ def test_partitions_of_other_machines_are_copied_and_then_only_what_is_new(crawl
     with LendingLine(directory, machines, lambda number, what: asked.append((number, what.what))):
         first = backup_parted(directory, copy, 1.0)
         assert {number for number, _ in asked} == {0, 1}
+        assert len(machines.hauls) == 2, "one process for each machine, whose files are read twice"
         for number, there in enumerate("ab"):
             visit(tmp_path / there / f"part-{number}")
         second = backup_parted(directory, copy, 2.0)
@@ -117,10 +124,6 @@ def test_the_directory_that_a_partition_leaves_is_not_set_aside_while_it_is_read
     directory, machines = crawled
     disks, old = ids(machines), tmp_path / "a" / "part-0"
 
-    class Holds:
-        def well(self, number: int) -> bool:
-            return True
-
     def asked(number: int, what: FilesAsked) -> None:
         if number != 0 or machines.birth.places[0] != disks["a"]:
             return
@@ -153,3 +156,34 @@ def test_nobody_of_another_version_and_no_partition_that_was_not_crawled_is_lent
             with contextlib.closing(line), pytest.raises(StoreError, match=why):
                 line.ask(PartsAsked(version, number, FILES), int)
     assert len(machines.hauls) == 1
+
+
+def test_a_process_that_has_not_answered_lends_nothing_else_and_one_that_has_waits_a_minute(crawled, tmp_path):
+    """A late answer would be taken for that of a later question with the same number."""
+    directory, machines = crawled
+    now = [0.0]
+
+    async def run() -> None:
+        moves = NodeMoves(directory, machines.birth, machines, print, lambda: now[0])
+        first = await moves.lent(0)
+        assert (await first.told(FilesAsked(1, "size", "crawl.json"))).trouble == ""
+        pending = asyncio.ensure_future(first.told(FilesAsked(2, "names")))
+        await asyncio.sleep(0)
+        pending.cancel()
+        await first.close()
+        second = await moves.lent(0)
+        assert len(machines.hauls) == 2
+        assert (await second.told(FilesAsked(2, "size", "crawl.json"))).trouble == ""
+        await second.close()
+        assert moves.turn(Holds(), lambda: None) is None
+        third = await moves.lent(0)
+        assert len(machines.hauls) == 2, "it is the same"
+        await third.close()
+        now[0] = 61.0
+        ending = moves.turn(Holds(), lambda: None)
+        assert asyncio.iscoroutine(ending)
+        await ending
+        assert all(process.task.done() for process in machines.hauls)
+        assert moves.turn(Holds(), lambda: None) is None
+
+    asyncio.run(run())
