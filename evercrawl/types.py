@@ -95,6 +95,8 @@ class Request(msgspec.Struct, frozen=True):
         Whether only the head of the response is requested (HEAD instead of GET).
     post
         The body to post (POST instead of GET); None for other requests.
+    initiator
+        The URL of the page, script or style that has this requested; "" if the crawl itself does.
     """
 
     url: str
@@ -106,6 +108,7 @@ class Request(msgspec.Struct, frozen=True):
     packed: bool = False
     head: bool = False
     post: bytes | None = None
+    initiator: str = ""
 
     @property
     def method(self) -> str:

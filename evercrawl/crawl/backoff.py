@@ -16,7 +16,7 @@ RETRY_AFTER_MOST_S: Final = 86_400.0
 SILENT_FIRST_S: Final = 30.0
 SILENT_MOST_S: Final = 3600.0
 _DOUBLINGS: Final = 7
-_OWN: Final = ("too_large", "refused_address", "internal")  # errors that do not concern the host
+_OWN: Final = ("too_large", "refused_address", "internal", "foreign_page")  # errors that do not concern the host
 
 
 def in_trouble(exchange: Exchange) -> bool:

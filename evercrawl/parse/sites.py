@@ -7,6 +7,7 @@ from typing import Final
 from publicsuffixlist import PublicSuffixList, __version__
 
 from evercrawl.parse.digest import checksum
+from evercrawl.parse.urls import hostname
 
 PREFIX_4: Final = 24
 PREFIX_6: Final = 48
@@ -61,6 +62,25 @@ def site(host: str) -> str:
     ('example.org', '127.0.0.1', '[::1]', 'localhost')
     """
     return host if is_address(host) else registrable(host) or host
+
+
+def same_site(initiator: str, url: str) -> bool:
+    """Return whether a request is of the site that it goes to: the crawl's own (""), or of a page of that site.
+
+    As for cookies with SameSite=Strict, a page that was not encrypted is not of the same site as an encrypted one.
+
+    Examples
+    --------
+    >>> same_site("https://www.example.org/", "https://api.example.org/me"), same_site("", "https://a.example/")
+    (True, True)
+    >>> same_site("https://a.example/", "https://b.example/"), same_site("http://a.example/", "https://a.example/")
+    (False, False)
+    """
+    if not initiator:
+        return True
+    if url.startswith("https:") and not initiator.startswith("https:"):
+        return False
+    return site(hostname(initiator)) == site(hostname(url))
 
 
 def is_address(host: str) -> bool:

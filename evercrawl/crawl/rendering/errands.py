@@ -15,6 +15,7 @@ from evercrawl.crawl.visit.moved_robots import crowded_words
 from evercrawl.fetch.answer import unwrap
 from evercrawl.fetch.robots_policy import fresh_s
 from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.sites import same_site
 from evercrawl.parse.urls import hostname, normalise, origin, path_query
 from evercrawl.types import Exchange, Request
 
@@ -76,9 +77,9 @@ class Errands:
     ) -> None:
         self._access, self._robots = access, robots
         self._clock, self._pace, self._costs, self._config = clock, pace, costs, config
-        self._kept: OrderedDict[str, tuple[Exchange, float]] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, bool], tuple[Exchange, float]] = OrderedDict()  # by URL, and if of its site
         self._kept_bytes = 0
-        self._wanted: dict[str, asyncio.Future[Exchange]] = {}
+        self._wanted: dict[tuple[str, bool], asyncio.Future[Exchange]] = {}
         self._began_at: dict[str, float] = {}
         self.made = 0
 
@@ -87,6 +88,7 @@ class Errands:
         url: str,
         headers: tuple[tuple[str, str], ...] = (),
         *,
+        initiator: str = "",
         shared: bool = True,
         most_bytes: int | None = None,
     ) -> tuple[Exchange, bool]:
@@ -96,8 +98,10 @@ class Errands:
         ----------
         url, headers
             The request.
+        initiator
+            The URL of the page that has it requested, "" for none. Credentials are used only for pages of the site.
         shared
-            Whether the answer may serve other pages too.
+            Whether the answer may serve other pages too; of pages of its own site, and of others, apart.
         most_bytes
             Size limit of the body, both as sent and unpacked, if it is below that of pages; only if it is not `shared`.
 
@@ -106,25 +110,26 @@ class Errands:
         RefusedError
             It may not be requested.
         """
-        kept = self._kept.get(url)
+        key = url, same_site(initiator, url)
+        kept = self._kept.get(key)
         if kept is not None and kept[1] > self._clock.now():
-            self._kept.move_to_end(url)
+            self._kept.move_to_end(key)
             return kept[0], False
         if not shared:
             try:
-                return await self._fetch(url, headers, shared=False, most_bytes=most_bytes), True
+                return await self._fetch(url, headers, initiator, shared=False, most_bytes=most_bytes), True
             finally:
                 self._began_at.pop(url, None)
-        under_way, new = self._wanted.get(url), False
+        under_way, new = self._wanted.get(key), False
         if under_way is None:  # a task of its own: if one page is abandoned, others that wait still get it
-            under_way, new = asyncio.ensure_future(self._fetch(url, headers, shared=True)), True
-            self._wanted[url] = under_way
-            under_way.add_done_callback(lambda done: self._came(url, done))
+            under_way, new = asyncio.ensure_future(self._fetch(url, headers, initiator, shared=True)), True
+            self._wanted[key] = under_way
+            under_way.add_done_callback(lambda done: self._came(key, done))
         return await asyncio.shield(under_way), new
 
-    def _came(self, url: str, done: asyncio.Future[Exchange]) -> None:
-        del self._wanted[url]
-        self._began_at.pop(url, None)
+    def _came(self, key: tuple[str, bool], done: asyncio.Future[Exchange]) -> None:
+        del self._wanted[key]
+        self._began_at.pop(key[0], None)
         if not done.cancelled():
             done.exception()  # perhaps nobody waits for it any more
 
@@ -138,9 +143,12 @@ class Errands:
 
     def forget(self, urls: Iterable[str]) -> None:
         """Drop the stored answers of these URLs."""
-        for url in urls:
-            kept = self._kept.pop(url, None)
-            self._kept_bytes -= _size(kept[0]) if kept is not None else 0
+        for key in [(url, own) for url in urls for own in (True, False)]:
+            self._drop(key)
+
+    def _drop(self, key: tuple[str, bool]) -> None:
+        kept = self._kept.pop(key, None)
+        self._kept_bytes -= _size(kept[0]) if kept is not None else 0
 
     def take(self, exchange: Exchange, tag: ErrandTag) -> None:
         """Process the result of an exchange."""
@@ -155,16 +163,23 @@ class Errands:
             tag.answered.set_result(exchange)
 
     async def _fetch(
-        self, url: str, headers: tuple[tuple[str, str], ...], *, shared: bool, most_bytes: int | None = None
+        self,
+        url: str,
+        headers: tuple[tuple[str, str], ...],
+        initiator: str,
+        *,
+        shared: bool,
+        most_bytes: int | None = None,
     ) -> Exchange:
         await self._allowed(url)
         most = min(self._config.body_max_bytes, most_bytes or self._config.body_max_bytes)
-        request = Request(url, None, headers, most, most, self._config.exchange_deadline_s)
+        deadline_s = self._config.exchange_deadline_s
+        request = Request(url, None, headers, most, most, deadline_s, initiator=initiator)
         exchange = await self._exchange(request, url)
         if exchange.packed:
             unwrap(exchange)
         if shared:
-            self._keep(url, exchange)
+            self._keep((url, same_site(initiator, url)), exchange)
         return exchange
 
     async def _allowed(self, url: str) -> None:
@@ -229,13 +244,13 @@ class Errands:
         exchange.request = request
         return exchange, host
 
-    def _keep(self, url: str, exchange: Exchange) -> None:
+    def _keep(self, key: tuple[str, bool], exchange: Exchange) -> None:
         if not 200 <= exchange.status < 400 or exchange.error or "no-store" in _cache_control(exchange):
             return
         least_s, most_s = KEPT_S
-        self.forget([url])
+        self._drop(key)
         until = self._clock.now() + min(max(fresh_s(_cache_control(exchange)), least_s), most_s)
-        self._kept[url] = exchange, until
+        self._kept[key] = exchange, until
         self._kept_bytes += _size(exchange)
         while self._kept_bytes > KEPT_BYTES:
             _, (old, _) = self._kept.popitem(last=False)

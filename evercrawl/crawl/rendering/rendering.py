@@ -17,6 +17,7 @@ from evercrawl.crawl.rendering.nesting import too_deep
 from evercrawl.crawl.rendering.worth import ALWAYS, POOR_BYTES, Plain, RenderWorth
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.answer import unwrap
+from evercrawl.parse.sites import same_site
 from evercrawl.parse.urls import normalise
 from evercrawl.store.journal.events import RENDER_FAILED, RENDER_GAINED
 from evercrawl.types import Exchange, Rendered
@@ -218,7 +219,7 @@ class Rendering:
 
     async def _fetched(self, page: _Page, url: str, request: BrowserRequest) -> Exchange:
         """Fetch a URL and follow redirects; each hop is checked like any other request."""
-        kind = request.resource_type
+        kind, askers = request.resource_type, [page.answer.exchange.request.url]
         headers = tuple((name, value) for name in _SENT if (value := request.headers.get(name)) and _plain(value))
         for _ in range(MOST_HOPS):
             page.asked += 1
@@ -226,7 +227,9 @@ class Rendering:
                 raise RefusedError("its scripts make too many requests")
             if why := self._barred(url):
                 raise RefusedError(why)
-            exchange, new = await self._errands.fetch(url, headers, shared=kind in _SHARED)
+            foreign = (one for one in askers if not same_site(one, url))  # of the page and the redirects
+            initiator = next(foreign, askers[0])
+            exchange, new = await self._errands.fetch(url, headers, initiator=initiator, shared=kind in _SHARED)
             if new and exchange.status:
                 page.requisites.append(exchange)
             target = target_of(exchange)
@@ -234,6 +237,7 @@ class Rendering:
                 if not exchange.status or exchange.error:
                     raise RefusedError(exchange.error)
                 return exchange
+            askers.append(url)
             url = target
         raise RefusedError("too many redirects")
 

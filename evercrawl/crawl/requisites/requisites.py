@@ -23,7 +23,7 @@ from evercrawl.fetch.asking import validator
 from evercrawl.model.stored.answers import answer_of, exchange_of, is_html
 from evercrawl.model.stored.reading import REDIRECTS
 from evercrawl.parse.requisites import of_body, of_page
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import same_site, site
 from evercrawl.parse.urls import hostname, normalise
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest
@@ -66,7 +66,11 @@ _LOAD_S: Final = 1.0  # between two pieces of the table that are read although t
 _COMMIT_S: Final = 1.0
 _HELD: Final = (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED)
 _MAX_AGE: Final = re.compile(r"max-age\s*=\s*\"?([0-9]{1,12})")
-_LASTING: Final = ("robots: ", "exclude", "refused_address", "it was forgotten", "internal", "too_large", "site.")
+_LASTING: Final = (
+    "robots: ", "exclude", "refused_address", "it was forgotten", "internal", "too_large", "site.", "foreign_page",
+)  # fmt: skip
+_MOST_ASKERS: Final = 20
+_NOBODY: Final = "null://null/"  # of no site
 
 
 class _Came(NamedTuple):
@@ -326,7 +330,8 @@ class Requisites:
             raise RefusedError(why)
         pairs = (("If-None-Match", one.etag), ("If-Modified-Since", one.last_modified)) if one.archive else ()
         headers = tuple(pair for pair in pairs if validator(pair[1]))
-        exchange, _ = await self._errands.fetch(one.url, headers, shared=self._share and not headers)
+        shared = self._share and not headers
+        exchange, _ = await self._errands.fetch(one.url, headers, initiator=self._initiator(one), shared=shared)
         if not exchange.status or not exchange.head:
             return _Came(one, None, f"{exchange.error}: {exchange.detail}".strip(": ") or "no answer")
         if exchange.status in REDIRECTS:
@@ -336,6 +341,25 @@ class Requisites:
             return _Came(one, exchange)
         kind = exchange.headers.get("content-type", "")
         return _Came(one, exchange, needs=await self._offload(of_body, exchange.body, one.url, kind))
+
+    def _initiator(self, one: KnownRequisite) -> str:
+        """Return the URL of a page of its site that needs a requisite through that site alone; else a foreign one."""
+        root = self._page_url(one.root)
+        if not one.depth and same_site(root, one.url):
+            return root
+        foreign, seen, level = _NOBODY if same_site(root, one.url) else root, {one.number}, [one.number]
+        for _ in range(MOST_DEPTH + 1):
+            pages, above = self._book.needed_by(level, _MOST_ASKERS)
+            own = (url for slot in pages if same_site(url := self._page_url(slot), one.url))
+            if url := next(own, ""):
+                return url
+            known = self._book.of([number for number in above if number not in seen])
+            level = [each.number for each in known if each.url and same_site(each.url, one.url)][:_MOST_ASKERS]
+            seen.update(level)
+        return foreign
+
+    def _page_url(self, slot: int) -> str:
+        return (self._partition.state.urls.get(slot) if slot != NO_SLOT else "") or _NOBODY
 
     # Results
 

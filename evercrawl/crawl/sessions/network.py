@@ -20,6 +20,7 @@ from evercrawl.errors import StoreError
 from evercrawl.fetch.answer import unwrap
 from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.model.stored.reading import REDIRECTS
+from evercrawl.parse.sites import same_site
 from evercrawl.parse.urls import hostname, normalise, path_query
 from evercrawl.types import Exchange, Request
 
@@ -39,6 +40,8 @@ NO_LOGIN: Final = "login"
 """The error of a page that was not requested because no login succeeded."""
 COOKIE_WALL: Final = "cookie_wall"
 """The error of a page that sets cookies and redirects to itself."""
+FOREIGN: Final = "foreign_page"
+"""The error of a request for a page of another site, if the connection would show a client certificate."""
 _SET_COOKIE: Final = frozenset({"set-cookie"})
 _LOOKED_BYTES: Final = 256 << 10  # the part of a page that is searched for `logged_out`
 
@@ -98,6 +101,8 @@ class _Step:
 
 class SessionNetwork(AroundNetwork):
     """Adds to requests what the sections of their sites say, and removes secrets from answers.
+
+    Requests that a page of another site initiates are made as for anybody, without fields, cookies or a login.
 
     Parameters
     ----------
@@ -165,6 +170,12 @@ class SessionNetwork(AroundNetwork):
     def start(self, request: Request, addresses: Sequence[str] = (), *, beside: str = "") -> None:
         """Begin an exchange; if the site needs a login, begin after it."""
         session = self._session_of(hostname(request.url))
+        if session is not None and not same_site(request.initiator, request.url):
+            if session.credentials.certificate is not None and request.url.startswith("https:"):
+                why = "a page of another site requests it, and the connection would show a client certificate"
+                self._end(Exchange(request, self._clock.now(), error=FOREIGN, detail=why))
+                return
+            session = None
         if session is None:
             self._inner.start(request, addresses, beside=beside)
         elif isinstance(request.tag, RobotsTag) or not session.credentials.rules.login or session.logged_in:
@@ -370,7 +381,9 @@ class SessionNetwork(AroundNetwork):
         return self._session_of(hostname(asked.request.url)) is not asked.session
 
     def _give_up(self, asked: _Asked) -> None:
-        exchange = Exchange(asked.request, self._clock.now(), error=NO_LOGIN, detail=asked.session.why)
+        self._end(Exchange(asked.request, self._clock.now(), error=NO_LOGIN, detail=asked.session.why))
+
+    def _end(self, exchange: Exchange) -> None:
         self._ended.append(exchange)
         self._inner.wake()
 

@@ -292,6 +292,15 @@ class RequisiteBook:
         found = [slot for (slot,) in self._file.execute(query, (number,))]
         return found[:most], len(found)
 
+    def needed_by(self, numbers: Sequence[int], most: int) -> tuple[list[int], list[int]]:
+        """Return up to `most` pages, and numbers of up to `most` requisites, that need any of these directly."""
+        found = tuple[list[int], list[int]](([], []))
+        for place, kind in enumerate((">= 0", "< 0")):
+            query = f"SELECT DISTINCT owner FROM needs WHERE number IN ({_marks(numbers)}) AND owner {kind} LIMIT ?"
+            owners = (owner for (owner,) in self._file.execute(query, (*numbers, most)))
+            found[place].extend(owner if owner >= 0 else -1 - owner for owner in owners)
+        return found
+
     def under(self, slot: int) -> list[int]:
         """Return the numbers of all that a page needs, directly or through styles."""
         query = """
