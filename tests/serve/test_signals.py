@@ -21,7 +21,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.hearing import Hearing
 from evercrawl.fetch.small import SmallAnswer
 from evercrawl.serve.signals.allowance import of_visits
-from evercrawl.serve.signals.indexnow import AGAIN_S, PROVED_S, KeyProver, Submission
+from evercrawl.serve.signals.indexnow import AGAIN_S, AT_A_SITE, PROOFS, PROVED_S, KeyProver, Submission
 from evercrawl.serve.signals.receiver import CLIENT_BURST, INDEXNOW_BYTES, SignalReceiver
 from evercrawl.serve.signals.websub import FILE, RETRY_S, Subscriptions, links_of
 from evercrawl.store import signals
@@ -212,10 +212,51 @@ def test_a_proof_lasts_a_day():
         assert prover.judge(given, at).status == 200
     assert asked == [f"https://a.example/{KEY}.txt"] * 2
     other = Submission("a.example", "fedcba9876543210", ["https://a.example/x"])
-    assert prover.judge(other, PROVED_S + 2.0).status == 429
-    assert prover.judge(other, PROVED_S + 2.0 + AGAIN_S).status == 403
-    assert prover.judge(given, PROVED_S + 3.0 + AGAIN_S).status == 429, "a wrong key displaces no longer than a while"
-    assert prover.judge(given, PROVED_S + 3.0 + 2 * AGAIN_S).status == 200
+    assert prover.judge(other, PROVED_S + 2.0).status == 403
+    assert prover.judge(other, PROVED_S + 3.0).status == 429
+    assert prover.judge(given, PROVED_S + 4.0).status == 200, "a wrong key displaces nothing"
+    assert len(asked) == 3
+
+
+def test_false_keys_keep_no_owner_from_being_heard():
+    """Neither one whose key is known, nor one who comes for the first time, nor at the owner's own location."""
+    asked = list[str]()
+
+    def fetch(url: str) -> SmallAnswer:
+        asked.append(url)
+        return SmallAnswer(200, "", KEY.encode()) if url.endswith(f"/{KEY}.txt") else SmallAnswer(404)
+
+    prover, own = KeyProver(lambda host: True, fetch), Submission("a.example", KEY, ["https://a.example/x"])
+    heard = list[int]()
+    for minute in range(60):
+        at = minute * (AGAIN_S + 0.5)
+        for number in range(AT_A_SITE):
+            false = Submission("a.example", f"aaaaaaaa{number}", ["https://a.example/"])
+            prover.judge(false, at, "192.0.2.1")
+        taken = Submission("a.example", "aaaaaaaaa", ["https://a.example/"], f"https://a.example/{KEY}.txt")
+        assert prover.judge(taken, at, "192.0.2.2").status in (403, 429)
+        heard += [prover.judge(own, at + second, "198.51.100.1").status for second in (1.0, 30.0)]
+    assert set(heard) == {200}
+    assert len(asked) <= 2 * 60  # one for the false keys of one network, one at the owner's location
+    assert prover.judge(own, PROVED_S + 9e3, "192.0.2.1").status == 200, "a file that held a key has its own turn"
+
+
+def test_a_key_that_is_replaced_is_found_and_one_site_fills_no_memory():
+    files = dict[str, str]()
+    prover = KeyProver(lambda host: True, lambda url: SmallAnswer(200, "", files[url].encode()))
+    place = "https://a.example/key.txt"
+    for number, key in enumerate((KEY, KEY[::-1])):
+        files[place] = key
+        given = Submission("a.example", key, ["https://a.example/x"], place)
+        assert prover.judge(given, number * AGAIN_S).status == 200
+    for number in range(PROOFS + 1):
+        files[f"https://a.example/{number}/k.txt"] = KEY
+        more = Submission("a.example", KEY, [f"https://a.example/{number}/x"], f"https://a.example/{number}/k.txt")
+        assert prover.judge(more, (number + 2) * AGAIN_S).status == 200
+    assert prover.judge(more, (PROOFS + 2) * AGAIN_S + 1.0).status == 200
+    files.clear()
+    with pytest.raises(KeyError):  # the oldest is read again
+        prover.judge(given, (PROOFS + 2) * AGAIN_S + 1.0, "192.0.2.1")
 
 
 def test_keys_are_asked_for_once_in_a_while_for_a_site_and_nothing_is_said_of_its_ports():
@@ -228,16 +269,19 @@ def test_keys_are_asked_for_once_in_a_while_for_a_site_and_nothing_is_said_of_it
 
     prover = KeyProver(lambda host: True, fetch)
     found = [
-        prover.judge(Submission(host, KEY, [f"http://{host}/x"]), 0.0)
+        prover.judge(Submission(host, KEY, [f"http://{host}/x"]), 0.0, "192.0.2.1")
         for host in ("a.example:8000", "a.example:8001", "b.a.example", "a.example.:22", "a.example")
     ]
     assert [one.status for one in found] == [403, 429, 429, 429, 429]
     assert "refused" not in found[0].detail
     assert len(asked) == 1
+    others = [Submission(f"{name}.a.example", KEY, [f"http://{name}.a.example/x"]) for name in "bcd"]
+    answers = [prover.judge(one, 0.0, f"198.51.{n}.1").status for n, one in enumerate(others)]
+    assert answers == [403, 403, 429]
     for where in ("/private/delete?id=1", "/private/delete", f"/{KEY}.txt?x"):
         given = Submission("c.example", KEY, ["http://c.example/private/x"], location=f"http://c.example{where}")
         assert prover.judge(given, 0.0).status == 422
-    assert len(asked) == 1
+    assert len(asked) == 3
 
 
 # WebSub

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from evercrawl.fetch.small import SmallAnswer
-from evercrawl.parse.sites import site
+from evercrawl.parse.sites import found_site, site
 from evercrawl.parse.urls import hostname, normalise, origin
 
 MOST_URLS: Final = 10_000
@@ -24,7 +24,11 @@ MOST_URLS: Final = 10_000
 PROVED_S: Final = 86_400.0
 """A key that was found is not asked for again so long."""
 AGAIN_S: Final = 60.0
-"""Between two requests for keys to one site, whatever the host and port."""
+"""Between two requests for one key file, and between two that one client causes at a site, whatever host and port."""
+AT_A_SITE: Final = 3
+"""Requests to one site in that time for files that never held a key; files that did have a turn of their own."""
+PROOFS: Final = 16
+"""Key files that are kept of one site."""
 _HOSTS: Final = 10_000
 _Value = TypeVar("_Value")
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")
@@ -49,15 +53,18 @@ class SubmissionVerdict(NamedTuple):
 
 @dataclass(slots=True)
 class _Proof:
-    """The last fetch of a host's key file: its location, the key ("" for none), and the time."""
+    """A key file: the key that it held, when, and when the file was last requested."""
 
-    location: str
     key: str
     at: float
+    asked_at: float
 
 
 class KeyProver:
     """Verifies submissions.
+
+    Whatever is submitted, a file counts for what it held when it was last read; a false key neither replaces the proof
+    of another one nor takes its turn.
 
     Parameters
     ----------
@@ -69,41 +76,52 @@ class KeyProver:
 
     def __init__(self, knows: Callable[[str], bool], fetch: Callable[[str], SmallAnswer]) -> None:
         self._knows, self._fetch = knows, fetch
-        self._proofs: OrderedDict[str, _Proof] = OrderedDict()  # by origin
-        self._asked: OrderedDict[str, float] = OrderedDict()  # site -> instant of the last request for a key
+        self._proofs: OrderedDict[str, OrderedDict[str, _Proof]] = OrderedDict()  # by site, and location
+        self._asked: OrderedDict[str, list[tuple[float, str, str]]] = OrderedDict()  # by site: when, where, by whom
 
-    def judge(self, given: Submission, now: float) -> SubmissionVerdict:
-        """Return the verdict on a submission; fetching the host's key may take seconds."""
+    def judge(self, given: Submission, now: float, client: str = "") -> SubmissionVerdict:
+        """Return the verdict on a submission of the address `client`; fetching the host's key may take seconds."""
         verdict, location = _checked(given)
         if verdict.status != 200:
             return verdict
-        host = origin(verdict.urls[0])
         if not self._knows(hostname(verdict.urls[0])):
             return SubmissionVerdict(422, f"this crawl does not visit {given.host[:253]}")
-        proof = self._proofs.get(host)
-        proved = (
-            proof is not None and (proof.location, proof.key) == (location, given.key) and now < proof.at + PROVED_S
-        )
-        if not proved:
-            whose = site(hostname(verdict.urls[0]))
-            if now < self._asked.get(whose, -AGAIN_S) + AGAIN_S:
-                return SubmissionVerdict(
-                    429, f"the key of a site is asked for once in {AGAIN_S:.0f} s; submit again later"
-                )
-            found = self._fetch(location)
-            key = found.body.decode("ascii", "replace").strip() if found.status == 200 else ""
-            _put(self._asked, whose, now)
-            _put(self._proofs, host, _Proof(location, key, now))
-            if key != given.key:  # one sentence for all: else submissions would tell which ports are open
-                return SubmissionVerdict(403, f"{location} cannot be read, or does not hold the key")
+        whose = site(hostname(location))
+        proofs = self._proofs.get(whose, OrderedDict[str, _Proof]())
+        proof = proofs.get(location)
+        if proof is not None and proof.key == given.key and now < proof.at + PROVED_S:
+            return verdict
+        if not self._may_ask(whose, location, found_site(client) if client else "", proof, now):
+            return SubmissionVerdict(429, f"a key is asked for once in {AGAIN_S:.0f} s; submit again later")
+        found = self._fetch(location)
+        key = found.body.decode("ascii", "replace").strip() if found.status == 200 else ""
+        if _KEY.fullmatch(key):
+            _put(proofs, location, _Proof(key, now, now), PROOFS)
+            _put(self._proofs, whose, proofs)
+        if key != given.key:  # one sentence for all: else submissions would tell which ports are open
+            return SubmissionVerdict(403, f"{location} cannot be read, or does not hold the key")
         return verdict
 
+    def _may_ask(self, whose: str, location: str, client: str, proof: _Proof | None, now: float) -> bool:
+        """Return whether a file may be requested now; if so, it counts as requested."""
+        if proof is not None:
+            if now < proof.asked_at + AGAIN_S:
+                return False
+            proof.asked_at = now
+            return True
+        lately = [one for one in self._asked.get(whose, ()) if now < one[0] + AGAIN_S]
+        again = any(where == location or (client and by == client) for _, where, by in lately)
+        if again or len(lately) >= AT_A_SITE:
+            return False
+        _put(self._asked, whose, [*lately, (now, location, client)])
+        return True
 
-def _put(kept: OrderedDict[str, _Value], name: str, value: _Value) -> None:
-    """Keep a value as the newest of at most `_HOSTS`."""
+
+def _put(kept: OrderedDict[str, _Value], name: str, value: _Value, most: int = _HOSTS) -> None:
+    """Keep a value as the newest of at most `most`."""
     kept.pop(name, None)
     kept[name] = value
-    if len(kept) > _HOSTS:
+    if len(kept) > most:
         kept.popitem(last=False)
 
 

@@ -119,7 +119,8 @@ class SignalReceiver:
         query = request.query_params
         url = query.get("url", "")
         host = url.partition("://")[2].partition("/")[0]
-        return await self._submitted(Submission(host, query.get("key", ""), [url], query.get("keyLocation", "")))
+        given = Submission(host, query.get("key", ""), [url], query.get("keyLocation", ""))
+        return await self._submitted(given, request)
 
     async def _by_body(self, request: Request) -> Response:
         try:
@@ -127,13 +128,14 @@ class SignalReceiver:
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             said = '{"host": ..., "key": ..., "keyLocation": ..., "urlList": [...]}'
             raise RequestError(400, f"{str(error)[:200]}; post {said}") from error
-        return await self._submitted(given)
+        return await self._submitted(given, request)
 
-    async def _submitted(self, given: Submission) -> Response:
+    async def _submitted(self, given: Submission, request: Request) -> Response:
+        client = request.client.host if request.client is not None else ""
         if self._proving.locked():
             raise RequestError(429, "other keys are being requested; submit again soon", retry_after="10")
         async with self._proving:
-            verdict: SubmissionVerdict = await run_in_threadpool(self._prover.judge, given, time.time())
+            verdict: SubmissionVerdict = await run_in_threadpool(self._prover.judge, given, time.time(), client)
         if verdict.status != 200:
             again = {"retry_after": "60"} if verdict.status == 429 else {}
             raise RequestError(verdict.status, verdict.detail, **again)
