@@ -60,13 +60,16 @@ class Hub:
             self._server.close()
             self._server = None
 
+    def _matches(self, token: str) -> bool:
+        return hmac.compare_digest(token.encode("utf-8", "replace"), self.token.encode())
+
     async def _join(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             hello = await asyncio.wait_for(read_frame(reader, _HELLO_BYTES), JOINS_S)
         except TimeoutError:
             hello = None
         line = self._awaited.get(hello.incarnation) if isinstance(hello, Joined) else None
-        if not isinstance(hello, Joined) or line is None or not hmac.compare_digest(hello.token, self.token):
+        if not isinstance(hello, Joined) or line is None or not self._matches(hello.token):
             self.refused += 1
             writer.close()
         elif hello.version != self._version:

@@ -27,10 +27,10 @@ def test_only_a_process_that_was_begun_may_join():
         line = hub.expect(7)
         for data in (
             b"\xff\xff\xff\xff", b"\x05\x00\x00\x00hello", packed(StopAsked()), packed(Joined("no", 7, "1")),
-            packed(Joined(hub.token, 8, "1")),
+            packed(Joined("n\u00f6", 7, "1")), packed(Joined(hub.token, 8, "1")),
         ):  # fmt: skip
             assert await said(hub, data) == b""
-        assert (hub.refused, line.done()) == (5, False)
+        assert (hub.refused, line.done()) == (6, False)
         reader, writer = await asyncio.open_connection(*await hub.address())
         writer.write(packed(Joined(hub.token, 7, "1")))
         _, ours = await asyncio.wait_for(line, 10)

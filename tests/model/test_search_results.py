@@ -52,6 +52,15 @@ def test_a_second_form_shares_what_the_first_may_have(begun):
     assert known(begun, others) == 1
 
 
+def test_a_form_has_few_names_whatever_its_pages_say(begun):
+    """Each further name would have the site's known pages looked at again."""
+    results = search_results.SearchResults(begun.state, 2)
+    for number in range(6):
+        results.learned(0, [f"{SITE}/find?f{number}"])
+    links = [f"{SITE}/find?f{number}={i}" for number in range(6) for i in range(5)]
+    assert results.within(links) == [*links[:2], *links[5 * search_results.MOST_NAMES :]]
+
+
 def test_nought_is_any_number(begun):
     begun.limited(max_search_results=0)
     begun.visit(f"{SITE}/", begun.page("Home", *results(200), text=FORM))

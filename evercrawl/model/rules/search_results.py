@@ -21,6 +21,8 @@ from evercrawl.types import Slots
 
 MOST_FORMS: Final = 16
 """Addresses of forms that one site may have; of others nothing is known."""
+MOST_NAMES: Final = 4
+"""Names of fields that one such address may have; of others nothing is known."""
 SAMPLE: Final = 4_096
 """Known URLs of a site that are looked at, to tell how many of them are results."""
 AT_ONCE: Final = 1 << 16
@@ -59,11 +61,15 @@ class SearchResults:
             address, _, name = form.partition("?")
             if name in self._fields.get(address, ()) or self._state.site_number(hostname(address)) != own:
                 continue
-            if address not in self._fields:
+            names = self._fields.get(address)
+            if names is None:
                 if self._forms[own] == MOST_FORMS:
                     continue
                 self._forms[own] += 1
-            self._fields.setdefault(address, set()).add(name)
+                names = self._fields[address] = set()
+            elif len(names) == MOST_NAMES:
+                continue
+            names.add(name)
             self._taken.pop(own, None)  # known URLs may turn out to be results
 
     def within(self, urls: Sequence[str]) -> list[str]:
