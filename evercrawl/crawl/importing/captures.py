@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Final, NamedTuple, Protocol
 
+from evercrawl.errors import EvercrawlError
 from evercrawl.types import Exchange
 
 NOT_DATED: Final = math.nan
@@ -15,6 +16,17 @@ NOT_DATED: Final = math.nan
 
 class UnusableError(Exception):
     """A record cannot be imported; the message says why."""
+
+
+def told(error: Exception) -> str:
+    """Return why foreign data cannot be used, whatever our code raised on it.
+
+    >>> told(UnusableError("no date")), told(OverflowError("int too large"))
+    ('no date', 'it cannot be read: OverflowError: int too large')
+    """
+    if isinstance(error, UnusableError | EvercrawlError):
+        return str(error)
+    return f"it cannot be read: {type(error).__name__}: {error}"[:200]
 
 
 @dataclass(frozen=True, slots=True)

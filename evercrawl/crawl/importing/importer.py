@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 import numpy as np
 
-from evercrawl.crawl.importing.captures import PastCapture, UnusableError
+from evercrawl.crawl.importing.captures import PastCapture, told
 from evercrawl.crawl.importing.history import Histories
 from evercrawl.crawl.learn.learning import LISTED_DEPTH
 from evercrawl.crawl.visit.recall import recall
@@ -159,8 +159,10 @@ class Importer:
         source = self._sources[place.source]
         try:
             capture = source.load(place.place, place.length, place.part)
-        except UnusableError as error:
-            self._plan.blame(f"{source.name}, byte {place.place}: {error}")
+        except MemoryError:
+            raise
+        except Exception as error:  # whatever a stranger's record makes a reader raise
+            self._plan.blame(f"{source.name}, byte {place.place}: {told(error)}")
             return None
         return None if self._quarantine.holds(capture.url) else capture
 

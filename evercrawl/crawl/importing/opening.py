@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from evercrawl.crawl.importing import files
-from evercrawl.crawl.importing.captures import Source
+from evercrawl.crawl.importing.captures import Source, told
 from evercrawl.crawl.importing.forms import cdx, crawl_log, nutch, warc
 from evercrawl.crawl.importing.forms.cdx import CdxSource
 from evercrawl.crawl.importing.forms.crawl_log import CrawlLogSource
@@ -17,7 +17,7 @@ from evercrawl.crawl.importing.forms.scrapy import META, QUEUE, SEEN, ScrapyCach
 from evercrawl.crawl.importing.forms.sitemap_list import SitemapSource
 from evercrawl.crawl.importing.forms.table import TableSource
 from evercrawl.crawl.importing.forms.warc import RevisitContents, WarcSource
-from evercrawl.errors import ConfigError
+from evercrawl.errors import ConfigError, EvercrawlError
 
 FORMS: Final = ("warc", "cdxj", "scrapy", "scrapy-cache", "nutch", "heritrix", "sitemap", "csv")
 """Names of the formats, as the flag `--form` accepts them."""
@@ -55,12 +55,21 @@ def sources(paths: Sequence[Path], form: str = "", *, everything: bool = False) 
     try:
         for path in paths:
             for one in _within(path):
-                found.append(makers[form or form_of(one)](one))
+                found.append(_made(makers, form, one))
     except BaseException:
         for source in found:
             source.close()
         raise
     return found
+
+
+def _made(makers: dict[str, Callable[[Path], Source]], form: str, path: Path) -> Source:
+    try:
+        return makers[form or form_of(path)](path)
+    except (EvercrawlError, MemoryError):
+        raise
+    except Exception as error:  # whatever a stranger's file makes a reader raise
+        raise ConfigError(f"{path} cannot be imported: {told(error)}") from error
 
 
 def form_of(path: Path) -> str:
@@ -96,6 +105,7 @@ def _within(path: Path) -> list[Path]:
     """Return the paths to read: the path itself, or the files in a folder."""
     if not path.exists():
         raise ConfigError(f"{path} does not exist; name files to import")
+    path = path.resolve() if path.is_symlink() else path  # a person names it, so it may be a link
     if not path.is_dir() or (path / QUEUE).is_dir() or (path / SEEN).is_file():
         return [path]
     inside = sorted({file for pattern in _INSIDE for file in path.glob(pattern) if file.is_file()})

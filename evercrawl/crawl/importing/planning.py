@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.crawl.importing.captures import LeftOut, Source, Spot, Unusable
+from evercrawl.crawl.importing.captures import LeftOut, Source, Spot, Unusable, told
 from evercrawl.parse.urls import hostname
 
 SHOWN: Final = 20
@@ -56,7 +56,7 @@ class Plan:
     def __init__(self, sources: Sequence[Source], now: float, wanted: Callable[[str], bool] | None = None) -> None:
         self._sources, self._now, self._wanted = sources, now, wanted
         self._at, self._body = array("d"), array("b")
-        self._source, self._part = array("I"), array("B")
+        self._source, self._part = array("I"), array("I")
         self._place, self._length = array("Q"), array("Q")
         self.left_out, self.bad, self.troubles = Counter[str](), 0, list[str]()
         self.roots: dict[str, str] = {}
@@ -74,7 +74,7 @@ class Plan:
         """
         total, before = sum(source.size_bytes for source in self._sources), 0
         for number, source in enumerate(self._sources):
-            for count, found in enumerate(source.scan()):
+            for count, found in enumerate(_scanned(source)):
                 self._take(number, found)
                 if count % _TOLD == 0:
                     watch(before + source.read_bytes, total)
@@ -143,3 +143,13 @@ class Plan:
         self.bad += 1
         if len(self.troubles) < SHOWN:
             self.troubles.append(trouble)
+
+
+def _scanned(source: Source) -> Iterator[Spot | Unusable | LeftOut]:
+    """Yield the items of a source; whatever it raises ends this source alone."""
+    try:
+        yield from source.scan()
+    except MemoryError:
+        raise
+    except Exception as error:
+        yield Unusable(f"{source.name}, byte {source.read_bytes}", told(error))

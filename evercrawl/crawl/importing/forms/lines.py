@@ -6,13 +6,11 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from evercrawl.crawl.importing import files
-from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError
+from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError, told
 from evercrawl.parse.urls import normalise
-
-MOST_LINE_BYTES: Final = 1 << 20
 
 
 class NothingHereError(Exception):
@@ -56,15 +54,17 @@ class TextSource(ABC):
         for count, (place, record) in enumerate(self.records(), 1):
             self.read_bytes = place + len(record)
             try:
-                if len(record) > MOST_LINE_BYTES:
+                if len(record) > files.MOST_LINE_BYTES:
                     raise UnusableError("the record is longer than 1 MiB")
                 found = self.captures(record.decode("utf-8", "replace"))
             except NothingHereError as reason:
                 if str(reason):
                     yield LeftOut(str(reason))
                 continue
-            except UnusableError as error:
-                yield Unusable(f"{self.name}, record {count}", str(error))
+            except MemoryError:
+                raise
+            except Exception as error:
+                yield Unusable(f"{self.name}, record {count}", told(error))
                 continue
             for part, capture in enumerate(found):
                 yield Spot(capture.at, capture.exchange is not None, capture.url, place, len(record), part)

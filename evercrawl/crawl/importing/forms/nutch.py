@@ -41,13 +41,15 @@ class NutchSource(TextSource):
 
     def records(self) -> Iterator[tuple[int, bytes]]:
         """Yield the entries: a line that begins with the URL, and the lines up to the next such line."""
-        start, lines = 0, list[bytes]()
+        start, lines, size = 0, list[bytes](), 0
         for place, line in files.lines(self._file):
             if LINE.match(line) or _ROW.match(line):
                 if lines:
                     yield start, b"".join(lines)
-                start, lines = place, []
-            lines.append(line)
+                start, lines, size = place, [], 0
+            size += len(line)
+            if size - len(line) <= files.MOST_LINE_BYTES:  # what is longer counts as unusable anyway
+                lines.append(line)
         if lines:
             yield start, b"".join(lines)
 

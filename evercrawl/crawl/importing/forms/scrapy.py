@@ -9,7 +9,6 @@ Scrapy, "Jobs: pausing and resuming crawls", and `FilesystemCacheStorage`; queue
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import struct
@@ -17,17 +16,21 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError
+from evercrawl.crawl.importing import files
+from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError, told
 from evercrawl.crawl.importing.forms import pickled
 from evercrawl.crawl.importing.forms.answers import answer
 from evercrawl.crawl.importing.forms.lines import address, dated
 from evercrawl.crawl.importing.forms.warc import is_document
+from evercrawl.errors import ConfigError
 
 QUEUE: Final = "requests.queue"
 SEEN: Final = "requests.seen"
 META: Final = "pickled_meta"
 _LENGTH: Final = struct.Struct(">L")
-_MOST_BYTES: Final = 64 << 20
+_MOST_BYTES: Final = 64 << 20  # of an item
+_MOST_QUEUE_BYTES: Final = 1 << 30
+_PIECE: Final = 1 << 20
 
 
 class ScrapyJobSource:
@@ -37,6 +40,8 @@ class ScrapyJobSource:
 
     def __init__(self, path: Path) -> None:
         self.name, self.read_bytes = str(path), 0
+        if (path / QUEUE).is_symlink():
+            raise ConfigError(f"{path / QUEUE} is a link; import the folder that it leads to")
         self._files = sorted(file for file in (path / QUEUE).rglob("*") if file.is_file() and file.suffix != ".json")
         self._seen = path / SEEN
         self.size_bytes = sum(file.stat().st_size for file in self._files)
@@ -45,28 +50,31 @@ class ScrapyJobSource:
         """Yield the waiting requests, and one item for each finished request."""
         waiting = 0
         for number, file in enumerate(self._files):
-            data = file.read_bytes()
+            try:
+                data = files.content(file, _MOST_QUEUE_BYTES)
+            except UnusableError as error:
+                yield Unusable(str(file), str(error))
+                continue
             places = _stacked(data) if not file.name.startswith("q") else _queued(data, file)
             for place, length in places:
                 try:
                     url = _url_of(data[place : place + length])
-                except UnusableError as error:
-                    yield Unusable(f"{file}, byte {place}", str(error))
+                except Exception as error:
+                    yield Unusable(f"{file}, byte {place}", told(error))
                 else:
                     waiting += 1
                     yield Spot(math.nan, False, url, place, length, number)
             self.read_bytes += len(data)
         if self._seen.is_file():
-            with self._seen.open("rb") as lines:
-                made = sum(1 for _ in lines) - waiting
-            for _ in range(max(made, 0)):
+            with files.opened(self._seen) as lines:
+                made = sum(piece.count(b"\n") for piece in iter(lambda: lines.read(_PIECE), b""))
+            for _ in range(max(made - waiting, 0)):
                 yield LeftOut("a finished request, of which Scrapy keeps a fingerprint but no URL")
 
     def load(self, place: int, length: int, part: int) -> PastCapture:
         """Return the URL of a waiting request, as a capture without a date."""
-        with self._files[part].open("rb") as file:
-            file.seek(place)
-            return PastCapture(_url_of(file.read(length)))
+        with files.opened(self._files[part]) as file:
+            return PastCapture(_url_of(files.read_at(file, place, length)))
 
     def close(self) -> None:
         """Do nothing: no file stays open."""
@@ -88,8 +96,10 @@ class ScrapyCacheSource:
             self.read_bytes += 1
             try:
                 capture = self.load(place, 0, 0)
-            except UnusableError as error:
-                yield Unusable(str(folder), str(error))
+            except MemoryError:
+                raise
+            except Exception as error:
+                yield Unusable(str(folder), told(error))
                 continue
             kind = capture.exchange.headers.get("content-type", "") if capture.exchange is not None else ""
             if is_document(kind, capture.url):
@@ -114,11 +124,7 @@ class ScrapyCacheSource:
 
 
 def _read(path: Path) -> bytes:
-    try:
-        data = path.read_bytes()
-        return gzip.decompress(data) if data.startswith(b"\x1f\x8b") and path.name != "response_body" else data
-    except (OSError, EOFError) as error:
-        raise UnusableError(f"{path.name} cannot be read: {error}") from error
+    return files.content(path, packed=path.name != "response_body")
 
 
 def _url_of(data: bytes) -> str:
@@ -145,9 +151,9 @@ def _queued(data: bytes, file: Path) -> Iterator[tuple[int, int]]:
     """Yield position and length of the items of a chunk of a `FifoDiskQueue`, without items already removed."""
     place = 0
     try:
-        number, _, offset = json.loads((file.parent / "info.json").read_text())["tail"]
-        place = offset if int(file.name[1:]) == number else 0
-    except (OSError, ValueError, KeyError, TypeError):
+        number, _, offset = json.loads(files.content(file.parent / "info.json", _PIECE))["tail"]
+        place = max(int(offset), 0) if int(file.name[1:]) == number else 0
+    except (UnusableError, ValueError, KeyError, TypeError, OverflowError, RecursionError):
         pass  # Scrapy was killed: removed items may be tried again
     while place + _LENGTH.size <= len(data):
         (length,) = _LENGTH.unpack_from(data, place)

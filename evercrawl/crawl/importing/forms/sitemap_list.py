@@ -12,7 +12,6 @@ from evercrawl.crawl.importing.captures import NOT_DATED, LeftOut, PastCapture, 
 from evercrawl.parse.listings.sitemap import SitemapReader
 
 _MOST_URLS: Final = 10_000_000
-_MOST_BYTES: Final = 1 << 30
 
 
 class SitemapSource:
@@ -28,9 +27,10 @@ class SitemapSource:
 
     def __init__(self, path: Path) -> None:
         with files.plain(path) as file:
-            data = file.read(_MOST_BYTES)
+            data = file.read(files.MOST_BYTES)
+            self._cut = bool(file.read(1))
         self.name, self.size_bytes, self.read_bytes = str(path), len(data), 0
-        reader = SitemapReader(data, "http://localhost/", "", _MOST_URLS, _MOST_BYTES)
+        reader = SitemapReader(data, "http://localhost/", "", _MOST_URLS, files.MOST_BYTES)
         while reader.step():
             pass
         self._sitemap = reader.sitemap
@@ -42,7 +42,9 @@ class SitemapSource:
         for _ in self._sitemap.children:
             yield LeftOut("another sitemap, whose file must be imported too")
         self.read_bytes = self.size_bytes
-        if self._sitemap.trouble:
+        if self._cut:
+            yield Unusable(self.name, f"what follows the first {files.MOST_BYTES >> 20} MiB is not read")
+        elif self._sitemap.trouble:
             yield Unusable(self.name, self._sitemap.trouble)
 
     def load(self, place: int, length: int, part: int) -> PastCapture:

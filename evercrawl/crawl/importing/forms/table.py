@@ -45,6 +45,13 @@ class TableSource(TextSource):
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
+        try:
+            self._read_heading(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def _read_heading(self, path: Path) -> None:
         first = next((line for _, line in files.lines(self._file) if line.strip()), b"")
         text = first.decode("utf-8-sig", "replace").strip()
         self._delimiter = max(",;\t", key=text.count) if not _URL.match(text) or text.count("\t") else ","
@@ -52,7 +59,6 @@ class TableSource(TextSource):
         if self._columns is None:
             self._columns, self._first = _guessed(self._cells(text)), b""
         if "url" not in self._columns:
-            self.close()
             raise ConfigError(
                 f"{path}: no column contains URLs; name a column `url` in the first line, and others `date`, "
                 "`changed`, `status` or `digest`"

@@ -17,19 +17,18 @@ from typing import BinaryIO, ClassVar, Final
 from isal import isal_zlib
 
 from evercrawl.crawl.importing import files
-from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError
+from evercrawl.crawl.importing.captures import LeftOut, PastCapture, Spot, Unusable, UnusableError, told
 from evercrawl.crawl.importing.dates import instant
 from evercrawl.crawl.importing.forms.answers import exchange_of
 from evercrawl.errors import StoreError
 from evercrawl.parse.urls import normalise
-from evercrawl.store.archive.member import GZIP_MAGIC, unpack
+from evercrawl.store.archive.member import GZIP_MAGIC
 from evercrawl.store.archive.warc_read import WarcRecord, parse
 
 BEGIN: Final = b"WARC/"
 _MEMBER: Final = b"\x1f\x8b\x08"
 _PEEK: Final = 1 << 20
 _PIECE: Final = 1 << 16
-_MOST_BYTES: Final = 1 << 30
 _KINDS: Final = {"response", "revisit", "resource"}
 _OTHER: Final = re.compile(r"(?:image|audio|video|font)/|text/css|(?:application|text)/(?:x-)?(?:java|ecma)script"
                            r"|application/(?:font|vnd\.ms-fontobject|wasm|octet-stream|x-font)", re.I)  # fmt: skip
@@ -63,7 +62,7 @@ class WarcSource:
     def __init__(self, path: Path, originals: RevisitContents, *, everything: bool = False) -> None:
         self.name, self.read_bytes = str(path), 0
         self._originals, self._everything = originals, everything
-        self._file: BinaryIO = path.open("rb")
+        self._file: BinaryIO = files.opened(path)
         self._packed = self._file.read(2) == GZIP_MAGIC
         if self._packed and _as_a_whole(self._file.fileno()):
             self._file.close()
@@ -81,12 +80,14 @@ class WarcSource:
             while at < self.size_bytes:
                 try:
                     length, record = self._record(data, at)
-                except StoreError as error:
-                    yield Unusable(f"{self.name}, byte {at}", str(error))
+                    found = list(self._judged(record, at, length)) if length else []
+                except MemoryError:
+                    raise
+                except Exception as error:
+                    yield Unusable(f"{self.name}, byte {at}", told(error))
                     at = self._next(data, at + 1)
                     continue
-                if length:
-                    yield from self._judged(record, at, length)
+                yield from found
                 at += length or self.size_bytes
                 self.read_bytes = at
 
@@ -104,7 +105,7 @@ class WarcSource:
         """
         data = files.read_at(self._file, place, length)
         try:
-            return parse(unpack(data) if self._packed else data)
+            return parse(files.unpacked(data) if self._packed else data)
         except StoreError as error:
             raise UnusableError(str(error)) from error
 
@@ -127,8 +128,8 @@ class WarcSource:
         """Close the file."""
         self._file.close()
 
-    def _record(self, data: mmap.mmap, at: int) -> tuple[int, WarcRecord]:
-        """Return the number of bytes that a record takes in the file, and the record."""
+    def _record(self, data: mmap.mmap, at: int) -> tuple[int, WarcRecord | None]:
+        """Return the number of bytes that a record takes in the file, and the record; None if it is too large."""
         if not self._packed:
             while data[at : at + 1] in (b"\r", b"\n"):  # some writers put an extra empty line between records
                 at += 1
@@ -136,6 +137,8 @@ class WarcSource:
             if not head:
                 return 0, WarcRecord({}, b"", 0)
             record = parse(head)
+            if record.size_bytes > files.MOST_BYTES and at + record.size_bytes <= self.size_bytes:
+                return record.size_bytes, None
             if record.size_bytes > len(head):
                 record = parse(data[at : at + record.size_bytes])
             return record.size_bytes, _whole(record)
@@ -145,20 +148,24 @@ class WarcSource:
             if not piece:
                 raise StoreError("the file ends inside a record")
             try:
-                parts.append(inflate.decompress(piece, _MOST_BYTES))
+                part = inflate.decompress(piece)  # a thousand times as many bytes at most
             except isal_zlib.error as error:
                 raise StoreError(f"an archive record is damaged: {error}") from error
-            size, read = size + len(parts[-1]), read + len(piece)
-            if size >= _MOST_BYTES:
-                raise StoreError("an archive record is larger than 1 GiB")
-        return read - len(inflate.unused_data) - at, _whole(parse(b"".join(parts)))
+            size, read = size + len(part), read + len(piece)
+            if size <= files.MOST_BYTES:
+                parts.append(part)
+        length = read - len(inflate.unused_data) - at
+        return length, _whole(parse(b"".join(parts))) if size <= files.MOST_BYTES else None
 
     def _next(self, data: mmap.mmap, at: int) -> int:
         """Return the position at which the next record may begin after a damaged one."""
         found = data.find(_MEMBER if self._packed else b"\n" + BEGIN, at)
         return self.size_bytes if found < 0 else found + (not self._packed)
 
-    def _judged(self, record: WarcRecord, at: int, length: int) -> Iterator[Spot | Unusable | LeftOut]:
+    def _judged(self, record: WarcRecord | None, at: int, length: int) -> Iterator[Spot | Unusable | LeftOut]:
+        if record is None:
+            yield LeftOut(f"larger than {files.MOST_BYTES >> 20} MiB")
+            return
         if record.kind not in _KINDS:
             return  # requests and the like belong to an answer or to the file
         try:
@@ -188,7 +195,7 @@ class WarcSource:
         if url is None and record.url.startswith(("http:", "https:")):
             raise UnusableError(f"{record.url[:200]!r} is not an http or https URL")
         at = instant(date)
-        if at != at:
+        if not at > 0.0:
             raise UnusableError(f"WARC-Date {date[:60]!r} is not a date")
         return url or record.url, at
 
