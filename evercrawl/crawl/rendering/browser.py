@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
+from evercrawl.crawl.rendering.browser_places import BrowserPlaces
 from evercrawl.crawl.rendering.chromium import Chromium
 from evercrawl.crawl.rendering.fair_time import TICK_S, core_share, within
+from evercrawl.crawl.rendering.standstill import Standstill
 from evercrawl.errors import ConfigError
+from evercrawl.parse.sites import found_site
+from evercrawl.parse.urls import hostname
 
 if TYPE_CHECKING:
     from playwright.async_api import Page, Route
@@ -27,11 +31,14 @@ LOST: Final = 2
 """Ends of the browser after which a page that was open each time is rendered alone, to find the page at fault."""
 _QUIET_S: Final = 0.5  # without requests, after which a loaded page is read
 _READ_S: Final = 5.0
+_SHAPE_S: Final = 0.5
 _WHOLE: Final = 4  # times the limit of silence: the longest time for a page in all
 _NOTICED_S: Final = 1.0  # until the end of the browser is known
 _DOM: Final = """most => { const kind = document.doctype ? '<!DOCTYPE html>' : '';
     const root = document.documentElement; const text = kind + (root ? root.outerHTML : '');
     return text.length > most ? text.slice(0, most) : text; }"""
+_SHAPE: Final = """() => { const root = document.documentElement;
+    return root ? `${root.getElementsByTagName('*').length} ${root.textContent.length}` : ''; }"""
 _IDLE: Final = "() => new Promise(done => requestIdleCallback(() => setTimeout(done, 50), {timeout: 2000}))"
 
 Answering = Callable[["Route"], Awaitable[None]]
@@ -55,6 +62,21 @@ class CrashError(RenderError):
 
 class HangError(RenderError):
     """A page did not answer in time."""
+
+
+class _Requests:
+    """The requests of a page: those that are being answered, and the number of those that have been."""
+
+    def __init__(self, answer: Answering, pending: Callable[[], int]) -> None:
+        self._answer, self.pending = answer, pending
+        self.ended = 0
+
+    async def answer(self, route: Route) -> None:
+        """Answer one of them."""
+        try:
+            await self._answer(route)
+        finally:
+            self.ended += 1
 
 
 class ChromiumPool:
@@ -98,7 +120,7 @@ class ChromiumPool:
             raise ConfigError(NOT_INSTALLED)
         self._path, self._agent, self._time_s = found, agent, time_s
         self._memory_bytes, self._most_bytes, self._pages = memory_bytes, most_bytes, pages
-        self._places, self._alone = asyncio.Semaphore(pages), asyncio.Lock()
+        self._places = BrowserPlaces(pages)
         self._starting = asyncio.Lock()
         self._browser: Chromium | None = None
         self._peak_bytes = self._ended = 0  # of browsers that were closed
@@ -131,11 +153,11 @@ class ChromiumPool:
         RenderError
             The page hangs, has crashed, or took too much memory.
         """
-        failed = lost = 0
+        failed, lost, site = 0, 0, found_site(hostname(url))
         while True:
             alone, through, ended = lost >= LOST, self._through, self.ended
             try:
-                async with self._place(alone=alone):
+                async with self._places.place(site, alone=alone):
                     document = await self._attempted(url, answer, pending)
                     self._through += 1
                     return document
@@ -162,20 +184,6 @@ class ChromiumPool:
         if browser is not None:
             self._peak_bytes, self._ended = max(self._peak_bytes, browser.peak_bytes), self._ended + browser.ended
             await browser.close()
-
-    @contextlib.asynccontextmanager
-    async def _place(self, *, alone: bool) -> AsyncGenerator[None]:
-        """Wait for one place, or for all of them if `alone`."""
-        held = 0
-        try:
-            async with self._alone if alone else contextlib.nullcontext():
-                for _ in range(self._pages if alone else 1):
-                    await self._places.acquire()
-                    held += 1
-            yield
-        finally:
-            for _ in range(held):
-                self._places.release()
 
     async def _attempted(self, url: str, answer: Answering, pending: Callable[[], int]) -> str:
         browser = await self._started()
@@ -206,28 +214,31 @@ class ChromiumPool:
     async def _read(
         self, page: Page, url: str, answer: Answering, pending: Callable[[], int], crashed: asyncio.Event
     ) -> str:
-        context, loaded = page.context, asyncio.Event()
+        context, loaded, work = page.context, asyncio.Event(), _Requests(answer, pending)
         page.on("load", lambda _: loaded.set())
         page.on("crash", lambda _: crashed.set())
         page.on("dialog", lambda dialog: asyncio.ensure_future(_dismissed(dialog)))
         context.on("page", lambda other: asyncio.ensure_future(_closed(other)))
-        await within(context.route("**/*", answer), _READ_S)
+        await within(context.route("**/*", work.answer), _READ_S)
         await within(context.route_web_socket("**/*", lambda socket: socket.close()), _READ_S)
         going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=0))
         going.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
-            await self._settled(page, loaded, crashed, pending)
+            await self._settled(page, loaded, crashed, work, found_site(hostname(url)))
             return str(await within(page.evaluate(_DOM, self._most_bytes), _READ_S))
         finally:
             going.cancel()
 
     async def _settled(
-        self, page: Page, loaded: asyncio.Event, crashed: asyncio.Event, pending: Callable[[], int]
+        self, page: Page, loaded: asyncio.Event, crashed: asyncio.Event, work: _Requests, site: str
     ) -> None:
-        """Return once the page makes no more requests, or has run without any for too long."""
+        """Return once the page makes no more requests, has run without any for too long, or only waits for them.
+
+        The latter counts while pages of other sites wait.
+        """
         loop = asyncio.get_running_loop()
         silent_s, left_s, idle, at = 0.0, self._time_s * _WHOLE, False, loop.time()
-        quiet_since = at
+        quiet_since, still = at, Standstill(lambda: self._shape(page))
         while True:
             await asyncio.sleep(TICK_S)
             passed_s, at = (loop.time() - at) * core_share(), loop.time()
@@ -236,8 +247,12 @@ class ChromiumPool:
                 raise RenderError("its process ended")
             if left_s <= 0:
                 raise TimeoutError
-            if pending():
+            if work.pending():
                 silent_s, quiet_since, idle = 0.0, at, False
+                if not self._places.contested(site):
+                    still.forget()
+                elif await still.lasts(passed_s, work.ended):
+                    return
                 continue
             silent_s += passed_s
             if silent_s >= self._time_s or (idle and at - quiet_since >= _QUIET_S):
@@ -251,6 +266,12 @@ class ChromiumPool:
             await within(page.evaluate(_IDLE), self._time_s)
             return True
         return False
+
+    async def _shape(self, page: Page) -> object:
+        """Return how many elements and characters a page has; None if its scripts do not let it answer."""
+        with contextlib.suppress(TimeoutError):
+            return await within(page.evaluate(_SHAPE), _SHAPE_S)
+        return None
 
     async def _started(self) -> Chromium:
         """Return the browser; start one if there is none or it has ended."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
@@ -17,8 +18,8 @@ from evercrawl.crawl.rendering.nesting import too_deep
 from evercrawl.crawl.rendering.worth import ALWAYS, POOR_BYTES, Plain, RenderWorth
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.answer import unwrap
-from evercrawl.parse.sites import same_site
-from evercrawl.parse.urls import normalise
+from evercrawl.parse.sites import found_site, same_site
+from evercrawl.parse.urls import hostname, normalise
 from evercrawl.store.journal.events import RENDER_FAILED, RENDER_GAINED
 from evercrawl.types import Exchange, Rendered
 
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
 
 MOST_WAITING: Final = 64
-"""The number of pages that may wait for the browser; in mode auto, further pages are read without it."""
+"""The number of pages that may wait for the browser; beyond it, in mode auto, one page of each site may."""
+MOST_OF_SITE: Final = 8
+"""The same for the pages of a site. Further ones are read without it in mode auto, and requested later in `ALWAYS`."""
+_LATER_S: Final = 1.0
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _USED: Final = frozenset({"script", "stylesheet", "xhr", "fetch", "document", "other", "manifest"})
 _SHARED: Final = frozenset({"script", "stylesheet"})
@@ -104,6 +108,7 @@ class Rendering:
             memory_bytes=config.render_memory_bytes, most_bytes=config.body_max_bytes,
         )  # fmt: skip
         self._tasks: dict[asyncio.Task[None], Fetched] = {}
+        self._of_site = Counter[str]()  # of these
         self._plain: dict[int, Plain] = {}  # by slot
         self._done: list[Fetched] = []
         self.pages = self.failed = 0
@@ -113,6 +118,11 @@ class Rendering:
     def pending(self) -> int:
         """The number of pages that wait for the browser, or are done but not taken over."""
         return len(self._tasks) + len(self._done)
+
+    def rest_s(self, host: Host) -> float:
+        """Return for how long a host rests because the browser has to read many pages of its site first."""
+        waits = self._config.render == ALWAYS and self._of_site[found_site(host.name)] >= MOST_OF_SITE
+        return _LATER_S if waits else 0.0
 
     def fills(self, host: Host, before: Before) -> bool:
         """Whether "not modified" is not enough for a page because scripts may fill it, as they do on its site."""
@@ -133,7 +143,8 @@ class Rendering:
         held = (answer.before.digest, answer.before.digest_rest) == (content.digest, content.digest_rest)
         if held and self._config.render != ALWAYS and not self.fills(answer.host, answer.before):
             return False  # unchanged since it was found not to need the browser
-        if content.mime not in _HTML or (self.pending >= MOST_WAITING and self._config.render != ALWAYS):
+        site = found_site(hostname(exchange.request.url))
+        if content.mime not in _HTML or (self._config.render != ALWAYS and self._crowded(site)):
             return False
         if not self._worth.considers(content.text_bytes):
             return False
@@ -145,8 +156,13 @@ class Rendering:
         if too_deep(plain.body):
             return False
         self._plain[answer.slot] = says
+        self._of_site[site] += 1
         self._tasks[asyncio.ensure_future(self._render(_Page(answer, plain.body)))] = answer
         return True
+
+    def _crowded(self, site: str) -> bool:
+        """Whether no more pages of a site may wait."""
+        return self._of_site[site] >= (MOST_OF_SITE if self.pending < MOST_WAITING else 1)
 
     def done(self) -> list[Fetched]:
         """Return the pages that are done; those with a document from the browser have to be parsed again."""
@@ -182,6 +198,7 @@ class Rendering:
             if answer.exchange.rendered is None:  # the answers are not archived
                 self._errands.forget([each.request.url for each in page.requisites])
             self._tasks = {task: one for task, one in self._tasks.items() if one is not answer}
+            self._of_site -= Counter([found_site(hostname(url))])
             self._done.append(answer)
             self._wake()
 

@@ -161,6 +161,10 @@ class Visiting:
             host.ready_at = until
             self._frontier.put_first(host, slot, new=new)
             return
+        if self.rendering is not None and not named and (rest_s := self.rendering.rest_s(host)):
+            host.ready_at = now + rest_s
+            self._frontier.put_first(host, slot, new=new)
+            return
         if new and not named and self._mirrors is not None and self._mirrors.spared(slot, now):
             self._frontier.give_up(host, slot)
             return
