@@ -104,7 +104,6 @@ class Crawl:
         self._step = StepTime(outside.clock)
         self.frontier.hurried = lambda: self._step.long
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
-        self._costs = parts.costs
         self._room, self._short_at = outside.room, math.inf
         self._gate, self._post, self._posting = outside.gate, outside.post, parts.posting
         if self._post is not None:
@@ -386,12 +385,12 @@ class Crawl:
         if isinstance(tag, RobotsTag):
             self._access.take_robots(exchange, now)
         elif isinstance(tag, SitemapTag):
-            self._costs.received(tag.host.number, len(exchange.wire) + len(exchange.head), now)
+            self._pace.received(now, len(exchange.wire) + len(exchange.head))
             self._sitemaps.take(exchange, now)
         elif self._errands is not None and not isinstance(tag, VisitTag | ProbeTag):
             self._errands.take(exchange, cast("ErrandTag", tag))
         elif isinstance(tag, ProbeTag):
-            self._costs.received(tag.host.number, len(exchange.wire) + len(exchange.head), now)
+            self._pace.received(now, len(exchange.wire) + len(exchange.head))
             self._probes.take(exchange, now)
         else:
             assert isinstance(tag, VisitTag)

@@ -173,7 +173,7 @@ class Pace:
 
     def seconds_of(self, size_bytes: int) -> float:
         """Return how long the ceiling takes to allow some bytes (s); 0 without a ceiling."""
-        return size_bytes * self._byte_s / (self._part or 1.0)
+        return size_bytes * self._byte_s
 
     def received(self, now: float, size_bytes: int) -> None:
         """Count received bytes."""

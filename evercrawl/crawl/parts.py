@@ -449,7 +449,7 @@ def _errands(config: Config, parts: Parts, memory: Memory, outside: Outside) -> 
     """Return the part that fetches what pages request beside themselves."""
     from evercrawl.crawl.rendering.errands import Errands
 
-    return Errands(parts.access, memory.robots, outside.clock, parts.pace, parts.costs, config)
+    return Errands(parts.access, memory.robots, outside.clock, parts.pace, config)
 
 
 def _requisites(config: Config, parts: Parts, memory: Memory, outside: Outside, frontier: Frontier) -> Requisites:

@@ -1,5 +1,6 @@
 """A site whose visits cost far more than those of others gets a bounded part of the time and of a ceiling on bytes."""
 
+import random
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from evercrawl.crawl.pace import Leisure, Pace
-from evercrawl.crawl.visit.site_costs import PART, SiteCosts
+from evercrawl.crawl.visit.site_costs import MOST_OWED_S, MOST_REST_S, PART, SiteCosts
 
 RATE = 1_000_000.0
 GOOD, EVIL, OTHER = 0, 1, 2  # hosts; each is a site, but host 3, which is of the site of host 1
@@ -16,20 +17,21 @@ GOOD, EVIL, OTHER = 0, 1, 2  # hosts; each is a site, but host 3, which is of th
 class Machine:
     """A process that serves one visit after another, each of which takes its time or its bytes."""
 
-    def __init__(self, rate: float = 0.0) -> None:
+    def __init__(self, rate: float = 0.0, hosts: int = 0) -> None:
         self.now, self.pace, self.leisure = 1e9, Pace(0.0, rate), Leisure(1e9, 0.0)
-        sites = np.array([0, 1, 2, 1], np.uint32)
+        sites = np.arange(hosts, dtype=np.uint32) if hosts else np.array([0, 1, 2, 1], np.uint32)
         clock = SimpleNamespace(now=lambda: self.now)
         self.costs = SiteCosts(sites, cast("Any", clock), self.pace, self.leisure)
-        self.visits, self.bytes, self.spent = [0] * 4, [0] * 4, [0.0] * 4
+        self.visits, self.bytes, self.spent = [0] * len(sites), [0] * len(sites), [0.0] * len(sites)
         self.idle_s = 0.0
 
     def run(self, seconds: float, cost: dict[int, float], size: dict[int, int], delay_s: float = 0.05) -> None:
         """Visit hosts in turn, as soon as they have rested; a unit of cost takes a millisecond."""
         until, ready = self.now + seconds, dict.fromkeys(cost, self.now)
         while self.now < until:
-            able = [host for host in cost if ready[host] <= self.now and self.costs.until(host, self.now) <= self.now]
-            if not able or not self.pace.free(self.now):
+            free = self.pace.free(self.now)
+            able = [host for host in cost if free and ready[host] <= self.now >= self.costs.until(host, self.now)]
+            if not able:
                 self.now, self.idle_s = self.now + 0.001, self.idle_s + 0.001
                 self.leisure.observe(self.now, self.idle_s)
                 continue
@@ -97,3 +99,31 @@ def test_without_a_ceiling_bytes_have_nobody_rest():
     machine = Machine()
     machine.run(10.0, {GOOD: 1.0, EVIL: 1.0}, {GOOD: 1000, EVIL: 10_000_000})
     assert machine.visits[EVIL] >= machine.visits[GOOD] - 1
+
+
+def test_any_number_of_costly_sites_exceeds_the_ceiling_by_a_bounded_amount():
+    """Each is visited once, so no rest holds it back."""
+    machine = Machine(RATE, hosts=4000)
+    draw = random.Random(1)
+    size = {host: 500_000 if draw.random() < 0.4 else 5_000 for host in range(4000)}
+    machine.run(120.0, dict.fromkeys(range(4000), 1.0), size, delay_s=1e6)
+    assert sum(machine.visits) < 1000
+    assert sum(machine.bytes) < (120 + MOST_OWED_S) * RATE
+
+
+def test_another_ceiling_ends_rests():
+    machine = Machine(RATE)
+    machine.run(20.0, {GOOD: 1.0, EVIL: 1.0}, {GOOD: 10_000, EVIL: 10_000_000})
+    assert machine.costs.until(EVIL, machine.now) > machine.now
+    machine.costs.change()
+    assert machine.costs.until(EVIL, machine.now) < machine.now
+
+
+def test_a_stall_does_not_have_a_site_rest_for_long():
+    machine = Machine()
+    machine.run(1.0, {GOOD: 1.0, OTHER: 1.0}, {GOOD: 1000, OTHER: 1000})
+    machine.now += 600.0  # counted as busy: nothing was idle
+    machine.leisure.observe(machine.now, machine.idle_s)
+    machine.costs.took(OTHER, 1.0)
+    machine.costs.took(EVIL, 100.0)
+    assert machine.now < machine.costs.until(EVIL, machine.now) <= machine.now + MOST_REST_S

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from evercrawl.config import Config
     from evercrawl.crawl.pace import Pace
     from evercrawl.crawl.visit.access import Access
-    from evercrawl.crawl.visit.site_costs import SiteCosts
     from evercrawl.model.rules.robots import RobotsKeeper
     from evercrawl.schedule.frontier.hosts import Host
 
@@ -55,8 +54,8 @@ class Errands:
     ----------
     access, robots
         Whether and when hosts may be asked; the robots.txt files.
-    clock, pace, costs
-        The clock; the ceilings of the whole crawl; counts the bytes of each host.
+    clock, pace
+        The clock, and the ceilings of the whole crawl.
     config
         Limits of one exchange.
 
@@ -72,11 +71,10 @@ class Errands:
         robots: RobotsKeeper,
         clock: Clock,
         pace: Pace,
-        costs: SiteCosts,
         config: Config,
     ) -> None:
         self._access, self._robots = access, robots
-        self._clock, self._pace, self._costs, self._config = clock, pace, costs, config
+        self._clock, self._pace, self._config = clock, pace, config
         self._kept: OrderedDict[tuple[str, bool], tuple[Exchange, float]] = OrderedDict()  # by URL, and if of its site
         self._kept_bytes = 0
         self._wanted: dict[tuple[str, bool], asyncio.Future[Exchange]] = {}
@@ -153,7 +151,7 @@ class Errands:
     def take(self, exchange: Exchange, tag: ErrandTag) -> None:
         """Process the result of an exchange."""
         now, vacant = self._clock.now(), self._access.vacant(tag.host, exchange)
-        self._costs.received(tag.host.number, len(exchange.wire) + len(exchange.head), now)
+        self._pace.received(now, len(exchange.wire) + len(exchange.head))
         if not vacant:
             apply_backoff(tag.host, exchange, now)
         self._access.ended(tag.host, exchange, now)

@@ -7,7 +7,8 @@ its site rests:
 
 * Time: for so long that the site takes at most `PART` of the time of the crawl's process, while others are visited.
 * Bytes: until its bytes are paid for by what the others leave of the ceiling, at least `PART` of it. The others do not
-  wait meanwhile, but may use only the remainder. Sites with costly visits pay one after another.
+  wait meanwhile, but may use only the remainder. Sites with costly visits pay one after another; once `MOST_OWED_S` of
+  the ceiling are owed, costly bytes count like all others, so the ceiling is exceeded by no more than that.
 
 Sites are compared, not visits, so a site does not become usual by making many visits. A crawl of one site has no
 costly visits.
@@ -36,6 +37,10 @@ PART: Final = 0.25
 """The part of what is scarce that a site with costly visits gets at least, and of busy time at most."""
 COSTLY: Final = 8.0
 """A visit is costly if it costs so many times as much as a visit of the usual site."""
+MOST_OWED_S: Final = 30.0
+"""For so long at most, costly bytes are paid for beside the others (s)."""
+MOST_REST_S: Final = 30.0
+"""The longest rest after a visit that took much time."""
 LINKS: Final = 100.0
 """Links that take about as long as all the rest of a small page (1 ms)."""
 BYTES: Final = 40_000.0
@@ -117,23 +122,31 @@ class SiteCosts:
             self._latest, self._other_at = site, self._latest_at
         self._latest_at = now
         if self._time.costly(site, cost, now) and self._other_at > now - _LATELY_S:
-            took_s = cost * self._spent_s / self._units
-            self._rest(site, max(self._until.get(site, now), now) + took_s * (1.0 / PART - 1.0))
+            rest_s = cost * self._spent_s / self._units * (1.0 / PART - 1.0)
+            self._rest(site, min(max(self._until.get(site, now), now) + rest_s, now + MOST_REST_S))
 
     def received(self, host: int, size_bytes: int, now: float) -> None:
-        """Count bytes received from a host: against the ceiling, or against what others leave of it."""
+        """Count bytes of a page: against the ceiling, or against what others leave of it.
+
+        Only for what `until` holds back: pages. All else that is received counts against the ceiling.
+        """
         taken_s = self._pace.seconds_of(size_bytes)
         if not taken_s:
             return
         self._use_s *= math.exp(-max(now - self._use_at, 0.0) / _USE_S)
         self._use_at = max(now, self._use_at)
         site = self._site_of.item(host)
-        if self._bytes.costly(site, size_bytes, now):
+        if self._bytes.costly(site, size_bytes, now) and self._owed_until < now + MOST_OWED_S:
             self._owed_until = max(self._owed_until, now) + taken_s / max(PART, 1.0 - self._use_s / _USE_S)
             self._rest(site, max(self._until.get(site, now), self._owed_until))
         else:
             self._use_s += taken_s
             self._pace.received(now, int(size_bytes / (1.0 - PART)) if self._owed_until > now else size_bytes)
+
+    def change(self) -> None:
+        """End all rests, because the ceiling has changed."""
+        self._until.clear()
+        self._owed_until = -math.inf
 
     def _rest(self, site: int, until: float) -> None:
         self._until[site] = until

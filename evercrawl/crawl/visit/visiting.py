@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 INTERNAL: Final = "internal"
 """The error of a page on which our own code failed."""
+LOOK_AGAIN_S: Final = 10.0
+"""After so long, at most, a host is looked at again whose site has to rest after costly visits."""
 LINKS: Final = 400
 """The number of links learned in one step: links to unknown pages take most of the time."""
 
@@ -147,6 +149,8 @@ class Visiting:
 
     def adopt(self, config: Config) -> None:
         """Use other settings from now on."""
+        if config.rate_bytes_per_s != self._config.rate_bytes_per_s:
+            self._costs.change()
         self._config = config
 
     def begin(self, host: Host, slot: int, now: float, *, new: bool, named: bool = False) -> None:
@@ -158,7 +162,7 @@ class Visiting:
             self._frontier.put_first(host, slot, new=new)
             return
         if (until := self._costs.until(host.number, now)) > now and not named:
-            host.ready_at = until
+            host.ready_at = min(until, now + LOOK_AGAIN_S)
             self._frontier.put_first(host, slot, new=new)
             return
         if self.rendering is not None and not named and (rest_s := self.rendering.rest_s(host)):
@@ -272,7 +276,7 @@ class Visiting:
     def _ask_again(self, exchange: Exchange, tag: VisitTag, now: float, *, new: bool) -> None:
         """Request a page again at its host's next turn: only its head was requested, or nothing answered."""
         self.underway -= 1
-        self._costs.received(tag.host.number, len(exchange.head), now)
+        self._pace.received(now, len(exchange.head))
         self._access.ended(tag.host, exchange, now)
         self._checks.put_back(tag.slot)
         self._crowded_pages.put_back(tag.slot)
