@@ -42,12 +42,12 @@ async def ask(found: TdmPolicies, *urls: str) -> None:
 
 def rules(size: int) -> bytes:
     one = json.dumps({"location": "/" + "a" * 470, "tdm-reservation": 1})
-    everything = json.dumps({"location": "/", "tdm-reservation": 1})
-    return f"[{','.join([everything, *[one] * (size // (len(one) + 1) - 1)])}]".encode()
+    some = json.dumps({"location": "/some", "tdm-reservation": 1})
+    return f"[{','.join([some, *[one] * (size // (len(one) + 1) - 1)])}]".encode()
 
 
-def test_a_file_over_the_limit_is_not_read():
-    for body, reserved in ((rules(MOST_BYTES), OptOut.TDM), (rules(MOST_BYTES + 2000), 0)):
+def test_a_file_over_the_limit_reserves_everything():
+    for body, reserved in ((rules(MOST_BYTES), 0), (rules(MOST_BYTES + 2000), OptOut.TDM)):
         found, answers = policies(body)
         asyncio.run(ask(found, "http://a.test/page"))
         assert found.optouts("http://a.test/page") == reserved
@@ -60,8 +60,8 @@ def test_one_site_has_a_part_of_the_room_and_loses_no_time_by_asking_again():
     asyncio.run(ask(found, "http://good.test/", *urls))
     assert found.held_bytes <= MOST_OF_SITE + MOST_BYTES
     assert len(answers.asked) == 41
-    assert found.optouts("http://good.test/") == OptOut.TDM
-    assert [found.optouts(url) for url in (urls[0], urls[-1])] == [OptOut.TDM, 0]
+    assert [found.optouts(f"http://good.test/{path}") for path in ("", "some")] == [0, OptOut.TDM]
+    assert [found.optouts(url) for url in (urls[0], f"{urls[0]}some", urls[-1])] == [0, OptOut.TDM, OptOut.TDM]
 
 
 def test_all_sites_together_have_a_limit(monkeypatch: pytest.MonkeyPatch):
@@ -70,6 +70,6 @@ def test_all_sites_together_have_a_limit(monkeypatch: pytest.MonkeyPatch):
     urls = [f"http://site{number}.test/" for number in range(40)]
     asyncio.run(ask(found, *urls))
     assert found.held_bytes <= 10 * MOST_BYTES
-    assert [found.optouts(url) for url in (urls[0], urls[-1])] == [0, OptOut.TDM]
+    assert [found.optouts(f"{url}some") for url in (urls[0], urls[-1])] == [0, OptOut.TDM]
     asyncio.run(ask(found, urls[0]))  # it is asked for again
-    assert found.optouts(urls[0]) == OptOut.TDM
+    assert found.optouts(f"{urls[0]}some") == OptOut.TDM

@@ -34,16 +34,19 @@ KEPT_S: Final = 86_400.0
 MOST_ORIGINS: Final = 10_000
 MOST_RULES: Final = 1_000
 MOST_BYTES: Final = 64 << 10
-"""Of a file; a longer one is not read."""
+"""Of a file; a longer one counts as reserving everything."""
 MOST_HELD_BYTES: Final = 16 << 20
 """Of the files whose rules are kept in memory."""
 MOST_OF_SITE: Final = MOST_HELD_BYTES // 16
-"""The same for the origins of one site; the rules of further ones are not kept."""
+"""The same for the origins of one site; the files of further ones count as reserving everything."""
 
 
 class _Rule(msgspec.Struct, rename="kebab"):
     location: str = ""
     tdm_reservation: int = 0
+
+
+_EVERYTHING: Final = Robots(b"User-agent: *\nDisallow: /").rules("tdm")
 
 
 class _Known(NamedTuple):
@@ -99,26 +102,27 @@ class TdmPolicies:
         return self._held_bytes
 
     async def _ask(self, home: str, host: Host) -> None:
-        body = b""
+        body, whole = b"", True
         try:
             exchange, _ = await self._errands.fetch(home + PLACE, shared=False, most_bytes=MOST_BYTES)
-            if exchange.status == 200 and not exchange.error and not exchange.truncated:
-                body = exchange.body
+            if exchange.status == 200 and (exchange.truncated or not exchange.error):
+                body, whole = exchange.body, not exchange.truncated
         except RefusedError:
             pass
         finally:
             del self._asking[home]
-            self._keep(home, body)  # whatever was raised: it is not asked for again at once
+            self._keep(home, body, whole=whole)  # whatever was raised: it is not asked for again at once
             host.held = ""
             self._frontier.release(host)
             self._wake()
 
-    def _keep(self, home: str, body: bytes) -> None:
-        """Keep the rules in a file, unless the origin's site has too many."""
+    def _keep(self, home: str, body: bytes, *, whole: bool) -> None:
+        """Keep the rules in a file; one that is too large, or of a site that has too many, reserves everything."""
         self._drop(home)
         site = found_site(hostname(home))
-        rules = read_policy(body) if self._of_site[site] + len(body) <= MOST_OF_SITE else None
-        size = len(body) if rules is not None else 0
+        fits = whole and self._of_site[site] + len(body) <= MOST_OF_SITE
+        rules = read_policy(body) if fits else _EVERYTHING
+        size = len(body) if rules is not None and fits else 0
         self._known[home] = _Known(rules, self._clock.now() + KEPT_S, size, site)
         if size:
             self._held_bytes += size
