@@ -103,6 +103,12 @@ def test_answers_of_random_words_judge_no_page(size):
         assert not says_alike(page_answer(f"{SITE}/goats", words(own), HTML), known)
 
 
+def test_answers_of_which_one_has_no_words_judge_no_page():
+    pages = {"abcdefghijklmnop": b"<html></html>", "ponmlkjihgfedcba": b"error try again later please"}
+    known = [page_answer(f"{SITE}/{name}", page, HTML) for name, page in pages.items()]
+    assert not says_alike(page_answer(f"{SITE}/tea", b"<title>Green tea</title>Steep for three minutes", HTML), known)
+
+
 def test_however_much_the_answers_differ_a_page_with_words_of_its_own_is_one():
     known = answers(*(" ".join(f"{name}{number}" for number in range(1500)) for name in ("offer", "advice")))
     page = error_page(f"{SITE}/x/goats", " ".join(f"own{number}" for number in range(700)))

@@ -180,7 +180,7 @@ def says_alike(page: AbsentPathAnswer, answers: Iterable[AbsentPathAnswer]) -> b
     words, each = _words(page), [_words(answer) for answer in pages]
     common: NDArray[Any] = reduce(np.intersect1d, each)
     every: NDArray[Any] = reduce(np.union1d, each)
-    if len(common) < _LEAST_SHARED * min(len(one) for one in each):
+    if len(common) < max(_LEAST_SHARED * min(len(one) for one in each), 1):
         return False
     differ = _TOLERANCE * max(len(one) - len(common) for one in each)
     allowed = min(differ, max(_MOST_OWN * len(common), _LEAST_OWN))

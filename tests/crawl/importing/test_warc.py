@@ -22,6 +22,7 @@ from warcio.warcwriter import WARCWriter
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
+from evercrawl.crawl.importing.forms.warc import RevisitContents, WarcSource
 from evercrawl.types import Outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore:Unclosed file <tempfile.SpooledTemporaryFile")  # warcio's
@@ -243,3 +244,16 @@ def test_what_warcio_captured_is_taken_in(tmp_path, site):
     assert made.pages == 3
     assert made.left_out == {"not a document": 1}
     assert made.bad == 0
+
+
+def test_false_lengths_beyond_the_end_cost_no_copy_of_the_rest(tmp_path):
+    fields = ("WARC-Type: response", "WARC-Target-URI: http://a.test/", "Content-Length: 9999999999")
+    head = "\r\n".join(("WARC/1.1", *fields, "", "x", "", "")).encode()
+    took = list[float]()
+    for count in (8_000, 32_000):
+        (tmp_path / "false.warc").write_bytes(head * count)
+        source, began = WarcSource(tmp_path / "false.warc", RevisitContents()), time.process_time()
+        assert len(list(source.scan())) == count
+        took.append(time.process_time() - began)
+        source.close()
+    assert took[1] < 10 * took[0], "sixteen times as long if each copied the rest of the file"

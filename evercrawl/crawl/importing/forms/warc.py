@@ -137,7 +137,9 @@ class WarcSource:
             if not head:
                 return 0, WarcRecord({}, b"", 0)
             record = parse(head)
-            if record.size_bytes > files.MOST_BYTES and at + record.size_bytes <= self.size_bytes:
+            if at + record.size_bytes > self.size_bytes + len(b"\r\n\r\n"):
+                raise StoreError("the file ends inside a record")  # without a copy of all the rest of the file
+            if record.size_bytes > files.MOST_BYTES:
                 return record.size_bytes, None
             if record.size_bytes > len(head):
                 record = parse(data[at : at + record.size_bytes])
