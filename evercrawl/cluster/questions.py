@@ -303,7 +303,7 @@ def verified(directory: Path, watch: Watch) -> tuple[dict[str, Findings], str]:
     for sentence in all_of_them.wrong:
         between.blame(sentence)
     between.count("pages over all partitions", len(all_of_them.visited))
-    between.count("messages", sum(peer.sent for one in partitions for peer in _peers(one)))
+    between.count("letters", sum(peer.sent for one in partitions for peer in _peers(one)))
     between.measure("cash of a page over all partitions", all_of_them.worst)
     found["between partitions"] = between
     return found, answers.note

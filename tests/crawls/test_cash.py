@@ -80,7 +80,7 @@ def laws(run) -> None:
     """Hold a directory that nobody writes to against all laws; verify knows them."""
     found = verify(run.directory)
     assert found.wrong == []
-    assert found.measured["total cash"] < 1e-9
+    assert found.measured["cash in all"] < 1e-9
     run.same()
 
 

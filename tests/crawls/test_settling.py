@@ -99,7 +99,7 @@ def test_the_bound_of_the_error_holds_and_says_something(run, internal):
     assert 0.0 < bounds[-1] < 0.2
     found = status(run.directory)
     assert found.importance_error == pytest.approx(bounds[-1])
-    assert (verify(run.directory).measured["importance, summed over pages (upper bound)"]) == pytest.approx(bounds[-1])
+    assert (verify(run.directory).measured["importance in sum, at most"]) == pytest.approx(bounds[-1])
 
 
 def test_the_factor_of_opics_error_is_one_over_its_clock(run):

@@ -46,7 +46,7 @@ def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
         found.mends.append(f"{KEY} does not match {FILE}; the next start rewrites it")
     for name, sound in _checks(directory, disk).items():
         if (directory / name).is_file():
-            found.count("auxiliary files")
+            found.count("files beside")
             if not sound():
                 found.blame(f"{name} is damaged; {_AGAIN}", part=Part.BESIDE)
                 found.damage.beside.append(name)
@@ -54,7 +54,7 @@ def inspect_beside(directory: Path, disk: Disk, found: Findings) -> None:
     for name in TABLES:
         if not (directory / name).is_file():
             continue
-        found.count("auxiliary files")
+        found.count("files beside")
         if not _is_database(directory / name):
             found.blame(f"{name} is damaged; {_KEPT}", part=Part.BESIDE)
         elif birth is not None and (left := rows_left(directory, name, forgotten, birth.hasher)):

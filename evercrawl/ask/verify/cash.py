@@ -42,10 +42,10 @@ def check_cash(partition: Partition, folded: State, upto: int, found: Findings) 
     there, owed = max(accounts.sources(), 1.0), folded.cashbook.owed()
     if not abs(owed) <= WORST * there:
         found.blame(f"cash: the total is off by {owed:.3g} of {there:g} (negative: cash is missing)")
-    found.measure("total cash", abs(owed) / there)
+    found.measure("cash in all", abs(owed) / there)
     bound = error_bound(folded, scheme_of(folded.scheme, folded))
     if bound.total is not None:
-        found.measure("importance, summed over pages (upper bound)", bound.total)
+        found.measure("importance in sum, at most", bound.total)
     _members(folded, found)
     scheme = scheme_of(folded.scheme, folded)
     if isinstance(scheme, Push):

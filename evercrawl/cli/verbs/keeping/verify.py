@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from evercrawl.cli import arguments, warm, where
 from evercrawl.cli.show.json_line import json_line
@@ -63,6 +63,15 @@ def run(args: argparse.Namespace) -> int:
     return 0 if found.fine else 1
 
 
+_IN_WORDS: Final = {
+    "files beside": "auxiliary files",
+    "letters": "messages",
+    "cash in all": "total cash",
+    "importance in sum, at most": "importance, summed over pages (upper bound)",
+}
+"""Names of counts and measures where the output for people has others than JSON, whose names stay."""
+
+
 def as_object(found: Findings) -> dict[str, object]:
     """Return the counts and the errors as an object for JSON."""
     return {
@@ -77,8 +86,8 @@ def as_object(found: Findings) -> dict[str, object]:
 
 def lines(found: Findings) -> list[str]:
     """Return the counts and the errors as lines of text."""
-    said = [f"checked {many(count, what)}" for what, count in found.checked.items()]
-    said += [f"largest error of {what}: {off:.1e}" for what, off in found.measured.items()]
+    said = [f"checked {many(count, _IN_WORDS.get(what, what))}" for what, count in found.checked.items()]
+    said += [f"largest error of {_IN_WORDS.get(what, what)}: {off:.1e}" for what, off in found.measured.items()]
     said += [f"to be repaired at the next start: {sentence}" for sentence in found.mends]
     said += [f"WRONG: {sentence}" for sentence in found.wrong]
     said += [f"WRONG: {count:,} more of this kind: {kind}" for kind, count in found.unsaid.items()]
