@@ -41,7 +41,7 @@ from evercrawl.cluster.wire import (
 from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.membership import Membership
 from evercrawl.crawl.session import crawl
-from evercrawl.errors import ConfigError, EvercrawlError, NoMemoryError, NoRoomError
+from evercrawl.errors import CeilingError, ConfigError, EvercrawlError, NoMemoryError, NoRoomError
 from evercrawl.progress import Limits, Progress
 from evercrawl.store.disk.leaving import mark_staying
 from evercrawl.store.objects.copying import copied_beside
@@ -125,6 +125,12 @@ def run_part(plan: PartPlan, line: socket.socket) -> None:
         signal.signal(number, signal.SIG_IGN)
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asyncio.run(attend(plan, line))
+
+
+def ended_by(error: EvercrawlError) -> PartEnded:
+    """Return what the coordinator is told of a partition that an error ended; some errors pass by starting again."""
+    again = not isinstance(error, (CeilingError, ConfigError, NoRoomError, NoMemoryError))
+    return PartEnded(str(error), again, isinstance(error, PartGoneError), error.exit_code)
 
 
 async def attend(plan: PartPlan, line: socket.socket) -> None:
@@ -212,8 +218,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
             )
         write(PartEnded())
     except EvercrawlError as error:
-        again = not isinstance(error, (ConfigError, NoRoomError, NoMemoryError))
-        write(PartEnded(str(error), again, isinstance(error, PartGoneError), error.exit_code))
+        write(ended_by(error))
     finally:
         left = list(answers.values())
         for task in (*beside, *left):

@@ -33,6 +33,8 @@ from evercrawl.store.journal.journal import Journal
 from evercrawl.store.post.cut import END, JournalCut, LetterAccount, account_of, consistent, cut_journal
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from evercrawl.store.backup import Watch
 
 _PURPOSE: Final = "evercrawl backup"
@@ -104,7 +106,7 @@ def backup_parted(
         events, left_out = _fitted(target, numbers, read_birth(directory).parts)
         settings = read_small(directory / FILE_NAME)
         disk.replace(FILE_NAME, [settings], private=True)
-        _describe(directory, disk)  # last, so that it knows the lives of all letters in the copies
+        _describe(directory, disk, numbers)  # last, so that it knows the lives of all letters in the copies
         report = PartedBackup(
             str(directory), str(target), now, len(numbers), events, left_out, sum(files.values()) + 2, copied + more
         )
@@ -137,12 +139,11 @@ def _check(directory: Path, target: Path) -> None:
         raise ConfigError(f"{target} is not empty, and holds no backup of all partitions; name an empty directory")
 
 
-def _describe(directory: Path, disk: RealDisk) -> None:
-    """Write `cluster.json` for a crawl whose partitions are all in the backup, and which has no second copies."""
+def _describe(directory: Path, disk: RealDisk, copied: Collection[int] | None = None) -> None:
+    """Write `cluster.json` for a crawl whose begun partitions are all `copied`, and which has no second copies."""
     birth = read_birth(directory)
-    here = ClusterBirth(
-        birth.format, birth.id, birth.parts, birth.secret, birth.site_rules, birth.lives, begun=birth.begun
-    )
+    begun = [number for number in birth.begun if copied is None or number in copied]  # one may have begun meanwhile
+    here = ClusterBirth(birth.format, birth.id, birth.parts, birth.secret, birth.site_rules, birth.lives, begun=begun)
     disk.replace(FILE, [msgspec.json.encode(here)], private=True)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import ItemsView, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -52,7 +52,7 @@ class HostInstants(Mapping[int, float]):
     def packed(self) -> bytes:
         """Return all instants as bytes, in the order of the hosts."""
         at: Floats = self._at.all()
-        hosts = np.flatnonzero(at)
+        hosts = np.flatnonzero(at != 0.0)  # of a copy: numpy counts first, and one may be set before it fills
         rows = np.empty(len(hosts), _PACKED)
         rows["host"], rows["at"] = hosts, at[hosts]
         return rows.tobytes()
@@ -83,6 +83,13 @@ class HostInstants(Mapping[int, float]):
         """Return how many hosts have an instant."""
         return int(np.count_nonzero(self._at.all()))
 
+    def items(self) -> ItemsView[int, float]:
+        """Return the hosts that have an instant, in order, with the instants."""
+        at: Floats = self._at.all()
+        hosts = np.flatnonzero(at != 0.0)
+        found: dict[int, float] = dict(zip(hosts.tolist(), at[hosts].tolist(), strict=True))
+        return found.items()
+
     def __repr__(self) -> str:
         """Return the representation of a dict of them."""
-        return repr(dict(self))
+        return repr(dict(self.items()))

@@ -34,7 +34,7 @@ def left_alone(state: State, now: float) -> dict[int, float]:
     A rest that a host asked for before it fell silent is still observed.
     """
     away = [host for host, until in state.away.items() if until > now]
-    until = dict(state.away) | {host: state.wished.get(host, 0.0) for host in unanswered(state, away)}
+    until = dict(state.away.items()) | {host: state.wished.get(host, 0.0) for host in unanswered(state, away)}
     return {host: until[host] for host in away if until[host] > now}
 
 

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -262,6 +264,19 @@ def test_a_page_is_like_questions_by_title_and_address(made):
     assert like.of(slots).tolist() == [0.5, 0.5, 1.0]
     words.learn([Question(0.0, "milk")] * 2)
     assert like.of(slots) == pytest.approx([1 / 6, 5 / 6, 1 / 3])
+
+
+def test_likeness_is_known_of_any_number_of_pages():
+    """Columns of different types grow by different numbers of rows."""
+    table = SimpleNamespace(record=np.full(200_000, 1 << 31, np.uint32))
+    urls = SimpleNamespace(get_many=lambda slots: [f"{SITE}/tea"] * len(slots))
+    records = SimpleNamespace(count=0, rows={"event": np.zeros(1, np.uint64)})
+    state = SimpleNamespace(table=table, urls=urls, records=records)
+    words = QueryWords()
+    words.learn([Question(0.0, "tea")])
+    like = Similarity(cast("Any", SimpleNamespace(state=state, journal=None)), words)
+    for slot in (149_999, 170_000, 199_999):
+        assert like.of(np.array([slot], np.uint32)).tolist() == [1.0]
 
 
 def test_the_report_tells_what_is_there(made, asked):

@@ -5,7 +5,8 @@ import random
 import pytest
 
 from evercrawl.cluster.ceilings import EVERY_S, SharedCeiling, wanted
-from evercrawl.cluster.part import LEAVE_S
+from evercrawl.cluster.part import LEAVE_S, ended_by
+from evercrawl.errors import CeilingError, StoreError
 
 
 class Parts:
@@ -122,3 +123,9 @@ def test_one_that_has_no_leave_need_not_say_that_it_goes_by_less():
     assert ceiling.turn([1.0, 1.0], 0.5, shut={1}) == {0: pytest.approx(1.9)}
     ceiling.heard(0, 1.9)
     assert ceiling.turn([1.9, 1.0], 20.0, shut={1}) == {}, "nobody else could use more"
+
+
+def test_a_partition_that_is_as_large_as_it_can_become_is_not_started_again():
+    ended = ended_by(CeilingError("the partition is full"))
+    assert (ended.again, ended.code, ended.error) == (False, 3, "the partition is full")
+    assert ended_by(StoreError("a file cannot be read")).again

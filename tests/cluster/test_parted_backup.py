@@ -90,7 +90,7 @@ def test_a_running_crawl_is_backed_up_and_goes_on_from_each_backup(served, capsy
         told = json.loads(capsys.readouterr().out)
         assert (told["partitions"], told["target"]) == (2, str(copy))
         rows = fine(copy, capsys)
-        made += rows[-1]["checked"]["messages"] > 0
+        made += rows[-1]["checked"]["letters"] > 0
     crawl.send_signal(signal.SIGTERM)
     out, err = crawl.communicate(timeout=100)
     assert crawl.returncode == 0, out + err
@@ -113,7 +113,7 @@ def test_partitions_of_different_times_do_not_fit_together_and_their_backup_does
     assert made.left_out > 0
     assert read(tmp_path / "copy").wrong == []
     rows = fine(tmp_path / "copy", capsys)
-    assert rows[-1]["checked"]["messages"] > 0
+    assert rows[-1]["checked"]["letters"] > 0
     assert sum(row["checked"]["events"] for row in rows[:2]) == made.events
 
 
@@ -130,7 +130,7 @@ def test_partitions_of_other_machines_are_fitted_too(kept, wide, tmp_path, capsy
     with LendingLine(wide, machines):
         made = backup_parted(wide, tmp_path / "copy", time.time())
     assert (made.partitions, made.left_out > 0) == (2, True)
-    assert fine(tmp_path / "copy", capsys)[-1]["checked"]["messages"] > 0
+    assert fine(tmp_path / "copy", capsys)[-1]["checked"]["letters"] > 0
 
 
 def test_a_journal_cut_off_where_a_run_had_ended_is_followed_by_no_records(kept, wide, tmp_path, monkeypatch, capsys):
@@ -143,6 +143,26 @@ def test_a_journal_cut_off_where_a_run_had_ended_is_followed_by_no_records(kept,
     monkeypatch.setattr(parted_backup, "consistent", lambda accounts: ends)
     made = backup_parted(wide, tmp_path / "copy", time.time())
     assert (made.events, made.left_out > 0) == (sum(end.sequence for end in ends), True)
+    fine(tmp_path / "copy", capsys)
+
+
+def test_a_partition_that_begins_during_the_backup_is_not_said_to_be_in_it(wide, tmp_path, monkeypatch, capsys):
+    shutil.move(wide / "part-1", tmp_path / "part-1")
+    birth = json.loads((wide / "cluster.json").read_text())
+    (wide / "cluster.json").write_text(json.dumps(birth | {"begun": [0]}))
+    fitted = parted_backup.consistent
+
+    def begins(accounts: Any) -> Any:
+        shutil.move(tmp_path / "part-1", wide / "part-1")
+        (wide / "cluster.json").write_text(json.dumps(birth | {"begun": [0, 1]}))
+        return fitted(accounts)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(parted_backup, "consistent", begins)
+        assert backup_parted(wide, tmp_path / "copy", time.time()).partitions == 1
+    assert read_birth(tmp_path / "copy").begun == [0]
+    assert backup_parted(wide, tmp_path / "copy", time.time()).partitions == 2
+    assert read_birth(tmp_path / "copy").begun == [0, 1]
     fine(tmp_path / "copy", capsys)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.codec import encode_slots
-from evercrawl.store.journal.events import HAS_LINKS, Discovery, Found, Visit
+from evercrawl.store.journal.events import DATE_TRUE, HAS_LINKS, Discovery, Found, Visit
 from evercrawl.store.partition import Partition
 from evercrawl.store.snapshots import blocklog, snapshot
 from evercrawl.store.snapshots.blocklog import BlockLog, ColumnSize
@@ -87,13 +87,15 @@ def test_what_is_written_to_while_due_blocks_are_looked_for_is_not_counted_twice
     small_blocks(monkeypatch)
     monkeypatch.setattr(blocklog, "MANY_BLOCKS", 0)
     with closing(filled(tmp_path, 300)) as made:
-        during = iter(range(200))
+        during, last = iter(range(200)), 0
 
         async def offload(function, *arguments: object) -> object:
             found = function(*arguments)
             if getattr(function, "__name__", "") == "due":
-                for slot in (next(during), next(during)):
-                    made.remember(Visit(slot, slot % 100, EPOCH + 900, Outcome.ERROR, 503, 0, 2, retry_at=EPOCH + 1e4))
+                for slot in (next(during), next(during), last - 100):
+                    made.remember(
+                        Visit(slot, slot % 100, EPOCH + 900, Outcome.ERROR, 503, DATE_TRUE, 2, retry_at=EPOCH + 1e4)
+                    )
             return found
 
         async def commit() -> None:
@@ -101,6 +103,8 @@ def test_what_is_written_to_while_due_blocks_are_looked_for_is_not_counted_twice
             made.journal.write(made.journal.seal())
 
         for slot in range(290, 300):
+            last = slot
+            made.remember(Visit(slot - 100, slot % 100, EPOCH + 800, Outcome.ERROR, 503, DATE_TRUE, 2))
             visit(made, slot, 2)
             asyncio.run(made.snapshot(commit, offload))
         assert next(during) == 20, "it was looked for beside the loop"

@@ -78,7 +78,7 @@ def site_states(view: View) -> dict[str, SiteState]:
         for i, column in enumerate(columns):
             sums[i] += np.bincount(sites, column, count)[:count]
     hosts = np.bincount(site_of, minlength=count)
-    left = {number for number, until in (silent_until(state) | dict(state.away)).items() if until > view.now}
+    left = {number for number, until in (silent_until(state) | dict(state.away.items())).items() if until > view.now}
     away = np.bincount(site_of[sorted(left)], minlength=count) if left else np.zeros(count, np.int64)
     fresh, weight, rates, visited, errors, held_pages = sums
     return {

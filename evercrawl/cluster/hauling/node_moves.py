@@ -98,7 +98,6 @@ class NodeMoves:
         self._tell, self._clock, self._kept = tell, clock, kept
         self._processes, self._tries = list[HaulProcess](), Counter[int]()
         self._lenders = FileLenders(self._begun, clock)
-        self._idle = dict[str, tuple[HaulProcess, float]]()  # of disks whose files were read, and until when they stay
         self._leave_at, self._troubles = dict[tuple[int, str], float](), set[str]()
         self._unfinished = UnfinishedGoals(directory, clock)
         self._balancing = Balancing(directory, birth, launcher.disks, clock, by_itself=rebalance)

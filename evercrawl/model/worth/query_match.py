@@ -48,9 +48,8 @@ class Similarity:
         return self._like[slots].astype(np.float64)
 
     def _grow(self, least: int) -> None:
-        if least > len(self._like):
-            self._like, self._version = grown(self._like, least), grown(self._version, least)
-            self._event = grown(self._event, least)
+        self._like, self._version = grown(self._like, least), grown(self._version, least)
+        self._event = grown(self._event, least)
 
     def _events(self, slots: Slots) -> NDArray[np.uint64]:
         """Return the journal pointers of pages' titles, shape (n,); 0 for unread pages."""
