@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TextIO
 
 import msgspec
 import pytest
@@ -125,7 +126,7 @@ def test_a_partition_in_which_something_is_being_forgotten_is_not_moved_meanwhil
 
 def test_an_order_given_during_a_move_goes_along_or_waits_for_the_new_place(wide, tmp_path, monkeypatch, capsys):
     """Given before the last copy it is copied; given later it is written to the new directory, and to no other."""
-    old, new, copied = wide / "part-1", tmp_path / "new", list[str]()
+    old, new, copied, waiting = wide / "part-1", tmp_path / "new", list[str](), threading.Event()
     (wide / "part-0").mkdir()
     Partition(wide / "part-0", os.urandom, now=1e9, secret=bytes(16), share=read_birth(wide).share(0)).close()
     (wide / "crawl.toml").write_text("")
@@ -137,18 +138,23 @@ def test_an_order_given_during_a_move_goes_along_or_waits_for_the_new_place(wide
             append(source, [named(CrawlOrder("pause"), 1.0, "late")])
         giving = threading.Thread(target=lambda: copied.append(str(main(["boost", "/x/", "--dir", str(wide)]))))
         giving.start()
-        while "waiting: the partition is being moved" not in (said := capsys.readouterr().err):
-            assert giving.is_alive(), said
+        assert waiting.wait(60)
         copied.append("moved")
         monkeypatch.setattr(steered, "LOOK_S", 0.0)
         return found
 
+    def said(words: str, stream: TextIO) -> str:
+        waiting.set()
+        return words
+
     monkeypatch.setattr(transfer, "copy_part", copying)
+    monkeypatch.setattr(steered, "fit", said)
     append(old, [named(CrawlOrder("pause"), 1.0, "early")])
     move_part(wide, 1, new, lambda said: None)
     while len(copied) < 2:
         time.sleep(0.01)
     assert copied == ["moved", "0"]
+    assert "waiting: the partition is being moved" in capsys.readouterr().err
     assert '"late"' not in (old / "orders.jsonl").read_text()
     assert "boost" not in (old / "orders.jsonl").read_text()
     given = (new / "orders.jsonl").read_text().splitlines()

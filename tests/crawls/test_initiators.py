@@ -118,8 +118,7 @@ def test_what_is_kept_for_pages_of_the_site_is_not_given_to_others():
         access = FreeAccess()
         robots = SimpleNamespace(of=lambda home, now: SimpleNamespace(open=True, rules=None))
         pace = SimpleNamespace(free=lambda now: True, started=lambda now: None, received=lambda now, size: None)
-        costs = SimpleNamespace(received=lambda host, size, now: None)
-        errands = Errands(access, robots, VirtualClock(), pace, costs, Config())  # pyright: ignore[reportArgumentType]
+        errands = Errands(access, robots, VirtualClock(), pace, Config())  # pyright: ignore[reportArgumentType]
         access.answered = errands.take
         pages = [OWN, EVIL, OWN, "https://evil2.example/"]
         bodies = [(await errands.fetch(SECRET, initiator=page))[0].body.decode() for page in pages]
