@@ -99,9 +99,11 @@ async def haul(root: Path, line: socket.socket) -> None:
     finally:
         living.cancel()
         files.end()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        hauling.close()
-        writer.close()
+        try:
+            await asyncio.gather(*tasks, return_exceptions=True)
+        finally:  # also if it is cancelled meanwhile
+            hauling.close()
+            writer.close()
         with contextlib.suppress(OSError):  # the coordinator is gone
             await writer.wait_closed()
 
