@@ -6,9 +6,7 @@ A visit is *costly* if it costs several times as much as the visits of other sit
 its site rests:
 
 * Time: for so long that the site takes at most `PART` of the time of the crawl's process, while others are visited.
-* Bytes: until its bytes are paid for by what the others leave of the ceiling, at least `PART` of it. The others do not
-  wait meanwhile, but may use only the remainder. Sites with costly visits pay one after another; once `MOST_OWED_S` of
-  the ceiling are owed, costly bytes count like all others, so the ceiling is exceeded by no more than that.
+* Bytes: four times as long as its bytes take of the ceiling, so that the others have three quarters of the time.
 
 Sites are compared, not visits, so a site does not become usual by making many visits. A crawl of one site has no
 costly visits.
@@ -37,10 +35,8 @@ PART: Final = 0.25
 """The part of what is scarce that a site with costly visits gets at least, and of busy time at most."""
 COSTLY: Final = 8.0
 """A visit is costly if it costs so many times as much as a visit of the usual site."""
-MOST_OWED_S: Final = 30.0
-"""For so long at most, costly bytes are paid for beside the others (s)."""
 MOST_REST_S: Final = 30.0
-"""The longest rest after a visit that took much time."""
+"""The longest rest of a site."""
 LINKS: Final = 100.0
 """Links that take about as long as all the rest of a small page (1 ms)."""
 BYTES: Final = 40_000.0
@@ -49,7 +45,6 @@ _COMPARED: Final = 1_024  # sites: those visited last
 _LEARNING: Final = 0.2  # weight of a visit in the mean cost of its site
 _LATELY_S: Final = 2.0  # since another site was visited
 _TIME_S: Final = 5.0  # time constants
-_USE_S: Final = 10.0
 _USUAL_S: Final = 1.0  # how old the usual cost may be
 
 
@@ -88,11 +83,9 @@ class SiteCosts:
         self._site_of, self._clock, self._pace, self._leisure = site_of, clock, pace, leisure
         self._time, self._bytes = _Usual(), _Usual()
         self._until = dict[int, float]()  # of resting sites
-        self._owed_until = -math.inf  # when all costly bytes are paid for
         self._spent_s, self._units, self._spent_at = 0.0, 0.0, -math.inf  # sums of busy time and of costs, decayed
         self._spent_before_s = 0.0
         self._latest, self._latest_at, self._other_at = -1, -math.inf, -math.inf  # site visited last; another before it
-        self._use_s, self._use_at = _USE_S, clock.now()  # what other bytes take of the ceiling, decayed; at first all
 
     def until(self, host: int, now: float) -> float:
         """Return until when the site of a host rests; -infinity if it does not."""
@@ -126,27 +119,19 @@ class SiteCosts:
             self._rest(site, min(max(self._until.get(site, now), now) + rest_s, now + MOST_REST_S))
 
     def received(self, host: int, size_bytes: int, now: float) -> None:
-        """Count bytes of a page: against the ceiling, or against what others leave of it.
-
-        Only for what `until` holds back: pages. All else that is received counts against the ceiling.
-        """
+        """Count bytes of a page against the ceiling."""
         taken_s = self._pace.seconds_of(size_bytes)
         if not taken_s:
             return
-        self._use_s *= math.exp(-max(now - self._use_at, 0.0) / _USE_S)
-        self._use_at = max(now, self._use_at)
+        self._pace.received(now, size_bytes)
         site = self._site_of.item(host)
-        if self._bytes.costly(site, size_bytes, now) and self._owed_until < now + MOST_OWED_S:
-            self._owed_until = max(self._owed_until, now) + taken_s / max(PART, 1.0 - self._use_s / _USE_S)
-            self._rest(site, max(self._until.get(site, now), self._owed_until))
-        else:
-            self._use_s += taken_s
-            self._pace.received(now, int(size_bytes / (1.0 - PART)) if self._owed_until > now else size_bytes)
+        other_at = self._other_at if site == self._latest else self._latest_at
+        if self._bytes.costly(site, size_bytes, now) and other_at > now - _LATELY_S - taken_s:
+            self._rest(site, min(max(self._until.get(site, now), now) + taken_s / PART, now + MOST_REST_S))
 
     def change(self) -> None:
         """End all rests, because the ceiling has changed."""
         self._until.clear()
-        self._owed_until = -math.inf
 
     def _rest(self, site: int, until: float) -> None:
         self._until[site] = until
