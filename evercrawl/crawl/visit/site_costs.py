@@ -1,15 +1,16 @@
-"""Sites whose visits cost far more than those of other sites: they get a bounded part of what is scarce.
+"""Sites whose visits cost far more than those of other sites rest, so that the others keep most of what is scarce.
 
 Two things may be scarce: the time of the crawl's own process, and bytes if there is a ceiling on them. Hosts take turns
 whatever their pages cost, so a site whose pages are large, or full of links, could take most of either from all others.
-A visit is *costly* if it costs several times as much as the visits of other sites usually do. After a costly visit,
-its site rests:
+A visit is *costly* if it costs more than `COSTLY` times as much as the visits of the median site. Time and bytes are
+compared separately. After a costly visit, if another site was visited just before, the site rests:
 
-* Time: for so long that the site takes at most `PART` of the time of the crawl's process, while others are visited.
-* Bytes: four times as long as its bytes take of the ceiling, so that the others have three quarters of the time.
+* Time: so long that the site takes at most `PART` of the time of the crawl's process.
+* Bytes: four times as long as the ceiling takes to allow the bytes. Nothing is requested for the first quarter of the
+  rest, because all bytes count against the ceiling at once; the other three quarters are left to the other sites.
 
-Sites are compared, not visits, so a site does not become usual by making many visits. A crawl of one site has no
-costly visits.
+No rest ends later than `MOST_REST_S` from now. Sites are compared, not visits, so many visits do not make the cost of
+a site usual. A crawl of one site has no costly visits.
 
 References
 ----------
@@ -32,19 +33,19 @@ if TYPE_CHECKING:
     from evercrawl.types import Slots
 
 PART: Final = 0.25
-"""The part of what is scarce that a site with costly visits gets at least, and of busy time at most."""
+"""The part of the busy time, or of the ceiling on bytes, that a site with costly visits gets while others wait."""
 COSTLY: Final = 8.0
-"""A visit is costly if it costs so many times as much as a visit of the usual site."""
+"""A visit is costly if it costs more than this many times as much as a visit of the median site."""
 MOST_REST_S: Final = 30.0
 """The longest rest of a site."""
 LINKS: Final = 100.0
-"""Links that take about as long as all the rest of a small page (1 ms)."""
+"""Number of links that take about as long as everything else about a small page (1 ms)."""
 BYTES: Final = 40_000.0
-"""Bytes of a page that take as long to parse and index."""
+"""Number of bytes that take as long to parse and index."""
 _COMPARED: Final = 1_024  # sites: those visited last
 _LEARNING: Final = 0.2  # weight of a visit in the mean cost of its site
-_LATELY_S: Final = 2.0  # since another site was visited
-_TIME_S: Final = 5.0  # time constants
+_LATELY_S: Final = 2.0  # a site rests only if another was visited within this time
+_TIME_S: Final = 5.0  # time constant of the average time of a unit of cost
 _USUAL_S: Final = 1.0  # how old the usual cost may be
 
 
@@ -76,7 +77,7 @@ class SiteCosts:
     site_of
         Site of each host, by number.
     clock, pace, leisure
-        The time; the ceiling on bytes; how busy the crawl is.
+        The time; the ceiling on bytes; the time for which the crawl's process was busy.
     """
 
     def __init__(self, site_of: Slots, clock: Clock, pace: Pace, leisure: Leisure) -> None:
@@ -119,7 +120,7 @@ class SiteCosts:
             self._rest(site, min(max(self._until.get(site, now), now) + rest_s, now + MOST_REST_S))
 
     def received(self, host: int, size_bytes: int, now: float) -> None:
-        """Count bytes of a page against the ceiling."""
+        """Count the bytes of a visit against the ceiling, and have its site rest if they are many."""
         taken_s = self._pace.seconds_of(size_bytes)
         if not taken_s:
             return
