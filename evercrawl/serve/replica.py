@@ -26,7 +26,6 @@ from evercrawl.model.stored.derived.derived import Derived, asked
 from evercrawl.model.stored.follow import Follower
 from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View, settings
-from evercrawl.search.index import FOLDER
 from evercrawl.serve.sharing import SharedLock
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.events import CHANGED, Event, Visit
@@ -413,11 +412,6 @@ class CrawlReplica:
             if self._stop.wait(EVERY_S):
                 child.kill()
                 child.wait()
-
-    @property
-    def has_index(self) -> bool:
-        """Whether the crawl has a search index."""
-        return (self.directory / FOLDER).is_dir()
 
 
 def _learning(config: Config) -> tuple[object, ...]:
