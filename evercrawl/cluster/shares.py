@@ -29,12 +29,14 @@ def part_config(config: Config, number: int, parts: int) -> Config:
     >>> one = part_config(Config(rate_per_s=10.0, connections=7, archive_to="s3://bucket/crawl/"), 3, 4)
     >>> one.rate_per_s, one.connections, one.archive_to
     (2.5, 1, 's3://bucket/crawl/part-3')
+    >>> part_config(Config(rate_bytes_per_s=3), 0, 4).rate_bytes_per_s
+    1
     """
     connections = config.connections // parts + (number < config.connections % parts)
     return replace(
         config,
         rate_per_s=config.rate_per_s / parts,
-        rate_bytes_per_s=config.rate_bytes_per_s // parts,
+        rate_bytes_per_s=config.rate_bytes_per_s and max(config.rate_bytes_per_s // parts, 1),  # 0: no ceiling
         connections=max(connections, 1),
         memory_max_bytes=config.memory_max_bytes // parts,
         keep_bytes=config.keep_bytes // parts,

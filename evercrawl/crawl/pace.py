@@ -69,7 +69,7 @@ class Leisure:
 LATE_S: Final = 0.25
 """A start that is late by no more than this is made up for by the next ones; a longer pause is not."""
 RESTS_S: Final = 2.0
-"""The time without a start after which `used` is 0, unless the ceiling is so low that starts are rare."""
+"""The time without a start after which `used` is 0, unless the ceilings make starts rare."""
 _TURNS: Final = 4
 _WINDOW: Final = 21  # reports half a second apart: the rate shown covers the last 10 s
 
@@ -96,11 +96,13 @@ class Pace:
     def __init__(self, rate_per_s: float, rate_bytes_per_s: float) -> None:
         self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
-        self.next_at = float("-inf")
+        self.next_at: float = -math.inf
         self._part = 1.0
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
         self._started_at = -math.inf
-        self._starts, self._started = 0, deque[tuple[float, int]](maxlen=_WINDOW)
+        self._starts, self._received_s = 0, 0.0  # so far; the latter is how long part 1 takes to allow what came
+        self._before = deque[tuple[float, int, float]](maxlen=_WINDOW)  # time, starts, allowed of what came (s)
+        self._owed_s = 0.0  # of it, what a part of 0 has to leave for later
 
     def share(self, part: float, now: float) -> None:
         """Use this part of the ceilings from now on; it may exceed 1. With a ceiling, part 0 stops all starts.
@@ -118,23 +120,31 @@ class Pace:
         >>> pace.share(4.0, now=10.05)  # the wait of 0.2 s is half as long
         >>> round(pace.next_at, 3)
         10.15
+        >>> pace = Pace(rate_per_s=0.0, rate_bytes_per_s=1000.0)
+        >>> pace.received(10.0, 3000)
+        >>> pace.share(0.5, now=11.0)  # of 3 s, 2 s are left, which are 4 s now
+        >>> pace.next_at
+        15.0
         """
         if part == self._part:
             return
         before, self._part = self._part, part
-        self._started.clear()  # the use of another part says little
+        self._before.clear()  # the use of another part says little
+        wait_s = max(self.next_at - now, 0.0) * before if before else self._owed_s
         if not part and (self._step_s or self._byte_s):
-            self.next_at = math.inf
+            self._owed_s, self.next_at = wait_s if self._byte_s else 0.0, math.inf
         elif not before:
-            self.next_at = min(self.next_at, now)
-        elif part > before and self._step_s and self.next_at > now:  # the remaining wait shrinks in proportion
-            self.next_at = now + (self.next_at - now) * before / part
+            self.next_at = now + self._owed_s / part if self._owed_s else min(self.next_at, now)
+            self._owed_s = 0.0
+        elif wait_s and (self._byte_s or part > before):  # the remaining wait changes in proportion
+            self.next_at = now + wait_s / part
 
     def used(self, now: float) -> float:
-        """Return the used share of the ceiling on pages over the last 10 s, or since its part changed.
+        """Return the used share of the ceilings over the last 10 s, or since the part changed: the larger of both.
 
-        All starts under the ceiling count, including those of sitemaps and requisites. The result is 0 without a
-        ceiling, and after a while without a start.
+        All starts under the ceiling on pages count, including those of sitemaps and requisites. Of bytes, those count
+        that were allowed in that time, whenever they came. The result is 0 without a ceiling, and after a while in
+        which there was no start although one was allowed.
 
         Examples
         --------
@@ -144,17 +154,39 @@ class Pace:
         ...     pace.observed(now, visits=0)
         >>> pace.used(1.5), pace.used(3.0), pace.used(4.0)
         (1.0, 0.5, 0.0)
+        >>> pace = Pace(rate_per_s=0.0, rate_bytes_per_s=1000.0)
+        >>> pace.started(0.0)
+        >>> pace.observed(0.0, visits=0)
+        >>> pace.received(0.0, 5000)
+        >>> pace.used(4.0), pace.used(6.25), pace.used(8.0)
+        (1.0, 0.8, 0.0)
         """
-        if now > self._started_at + max(RESTS_S, _TURNS * self._step_s / (self._part or 1.0)):
+        if not self._part or now > max(self._started_at, self._owed_until) + max(
+            RESTS_S, _TURNS * self._step_s / self._part
+        ):
             return 0.0
-        at, before = self._started[0] if self._started else (now, self._starts)
-        return (self._starts - before) / (now - at) * self._step_s if now > at else 0.0
+        at, starts, allowed_s = self._before[0] if self._before else (now, self._starts, 0.0)
+        if now <= at:
+            return 0.0
+        return max((self._starts - starts) * self._step_s, self._allowed_s(now) - allowed_s) / (now - at)
+
+    @property
+    def _owed_until(self) -> float:
+        return self.next_at if self._byte_s else -math.inf
+
+    def _allowed_s(self, now: float) -> float:
+        """Return how much of what came the ceiling on bytes has allowed by now, as the time of part 1."""
+        if not self._byte_s:
+            return 0.0
+        return self._received_s - max(self.next_at - now, 0.0) * self._part if self._part else 0.0
 
     def change(self, rate_per_s: float, rate_bytes_per_s: float, now: float) -> None:
         """Use other ceilings from now on; earlier starts do not count."""
         self._step_s = 1.0 / rate_per_s if rate_per_s else 0.0
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
         self.next_at = min(self.next_at, now) if self._part else math.inf
+        self._owed_s = self._received_s = 0.0
+        self._before.clear()
 
     @property
     def bounded(self) -> bool:
@@ -172,18 +204,21 @@ class Pace:
             self.next_at = (self.next_at if now - self.next_at <= LATE_S else now) + self._step_s / self._part
 
     def seconds_of(self, size_bytes: int) -> float:
-        """Return how long the ceiling takes to allow some bytes (s); 0 without a ceiling."""
-        return size_bytes * self._byte_s
+        """Return how long the part of the ceiling takes to allow some bytes (s); 0 without a ceiling."""
+        return size_bytes * self._byte_s / (self._part or 1.0)
 
     def received(self, now: float, size_bytes: int) -> None:
         """Count received bytes."""
+        self._received_s += size_bytes * self._byte_s
         if self._byte_s and self._part:
-            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s
+            self.next_at = max(self.next_at, now) + size_bytes * self._byte_s / self._part
+        elif self._byte_s:
+            self._owed_s += size_bytes * self._byte_s
 
     def observed(self, now: float, visits: int) -> None:
-        """Record the number of visits so far, for `rate_per_s`, and the number of starts."""
+        """Record the number of visits so far, for `rate_per_s`, and what `used` needs."""
         self._seen.append((now, visits))
-        self._started.append((now, self._starts))
+        self._before.append((now, self._starts, self._allowed_s(now)))
 
     def rate_per_s(self, now: float, visits: int) -> float:
         """Return the visits per second over about the last 10 s."""

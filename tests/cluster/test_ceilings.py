@@ -6,6 +6,7 @@ import pytest
 
 from evercrawl.cluster.ceilings import EVERY_S, SharedCeiling, wanted
 from evercrawl.cluster.part import LEAVE_S, ended_by
+from evercrawl.crawl.pace import Pace
 from evercrawl.errors import CeilingError, StoreError
 
 
@@ -129,3 +130,30 @@ def test_a_partition_that_is_as_large_as_it_can_become_is_not_started_again():
     ended = ended_by(CeilingError("the partition is full"))
     assert (ended.again, ended.code, ended.error) == (False, 3, "the partition is full")
     assert ended_by(StoreError("a file cannot be read")).again
+
+
+@pytest.mark.parametrize("rate_per_s", [0.0, 50.0])
+def test_bytes_that_one_partition_does_not_use_are_received_by_another_and_no_more(rate_per_s):
+    """One of two partitions has a page now and then, and the other one always has one; then both have."""
+    rate, size = 1000.0, 4000
+    paces, ceiling = [Pace(rate_per_s, rate) for _ in range(2)], SharedCeiling(2)
+    received, half = [0, 0], list[list[int]]()
+    for step in range(8000):
+        now = step / 10
+        for number, pace in enumerate(paces):
+            if pace.free(now) and (number == 0 or step % 500 == 0 or step >= 4000):
+                pace.started(now)
+                pace.received(now, size)
+                received[number] += size
+        assert sum(received) <= 2 * rate * now + 2 * size + 2
+        if step % 5 == 0:
+            used = [pace.used(now) for pace in paces]
+            for number, part in ceiling.turn(used, now).items():
+                paces[number].share(part, now)
+                ceiling.heard(number, part)
+            for pace in paces:
+                pace.observed(now, 0)
+        if step == 3999:
+            half.append(list(received))
+    assert half[0][0] > 1.5 * rate * 400
+    assert all(later - before > 0.8 * rate * 400 for later, before in zip(received, half[0], strict=True))

@@ -59,6 +59,43 @@ def test_both_ceilings_hold():
     assert pace.next_at == pytest.approx(10.6)
 
 
+def test_a_part_of_the_ceiling_on_bytes_takes_longer_and_what_is_owed_goes_with_it():
+    pace = Pace(0.0, 1000)
+    pace.share(0.5, 10.0)
+    pace.received(10.0, 1000)
+    assert (pace.next_at, pace.seconds_of(1000)) == (12.0, 2.0)
+    pace.share(2.0, 10.0)
+    assert pace.next_at == 10.5
+    pace.share(0.1, 10.25)
+    assert pace.next_at == 15.25
+
+
+def test_bytes_are_still_owed_after_a_time_without_a_part():
+    pace = Pace(0.0, 1000)
+    pace.received(10.0, 2000)
+    pace.share(0.0, 11.0)
+    pace.received(11.5, 500)
+    assert not pace.free(99.0)
+    pace.share(0.5, 20.0)
+    assert pace.next_at == pytest.approx(23.0)
+    pace.share(0.0, 30.0)
+    pace.share(1.0, 40.0)
+    assert pace.free(40.0)
+
+
+def test_who_waits_for_the_ceiling_on_bytes_uses_all_of_its_part():
+    pace, starts = Pace(100.0, 1000), 0
+    for half in range(120):
+        now = half / 2
+        if pace.free(now):
+            starts += 1
+            pace.started(now)
+            pace.received(now, 20_000)
+        pace.observed(now, starts)
+        assert pace.used(now) == pytest.approx(1.0, abs=0.1) or not half
+    assert starts == 3
+
+
 def test_the_rate_is_of_the_last_ten_seconds():
     pace = Pace(0.0, 0)
     assert pace.rate_per_s(5.0, 0) == 0.0
