@@ -81,7 +81,7 @@ OPEN = Config(allow_net=("127.0.0.0/8",), delay_s=1.0)
 def listening(directory, topics=(), config=OPEN, hosts=("127.0.0.1",)):
     """Run the receiver on a socket of its own; give how to ask it, and the receiver."""
     receiver = SignalReceiver(directory, config, lambda host: host in hosts, "http://127.0.0.1:1", tuple(topics))
-    server = uvicorn.Server(uvicorn.Config(receiver.app(), port=0, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(receiver.app(), port=0, log_level="error", proxy_headers=False))
     thread = threading.Thread(target=lambda: asyncio.run(server.serve()), daemon=True)
     thread.start()
     until = time.monotonic() + 20
@@ -193,6 +193,21 @@ def test_a_flood_is_bounded_for_each_host_and_each_client(tmp_path, publisher):
     assert len(heard(tmp_path)) == 100
 
 
+def test_clients_behind_a_proxy_of_this_machine_have_turns_of_their_own(tmp_path, publisher):
+    """Else a false submission would keep the owner of a host from being heard, and a flood everybody."""
+    publisher.files[f"/{KEY}.txt"] = ({}, KEY.encode())
+    false = json.dumps(json.loads(submission(publisher, "/a")) | {"key": KEY[::-1]})
+    evil, own = ({"X-Forwarded-For": f"198.51.100.1, {client}"} for client in ("192.0.2.1", "2001:db8::1"))
+    with listening(tmp_path) as (ask, _):
+        assert ask("POST", "/indexnow", false, evil)[0] == 403
+        again = json.dumps(json.loads(false) | {"key": "another-key"})
+        assert ask("POST", "/indexnow", again, {"X-Forwarded-For": "192.0.2.99"})[0] == 429, "of the same network"
+        flood = {ask("GET", "/websub/x", headers=evil)[0] for _ in range(int(CLIENT_BURST) + 50)}
+        assert 429 in flood
+        assert ask("POST", "/indexnow", submission(publisher, "/a"), own)[0] == 200
+    assert heard(tmp_path) == [f"{publisher.base}/a"]
+
+
 def test_an_allowance_is_what_can_be_visited():
     allowed = of_visits(10.0)
     assert allowed.take("a", 10_000, 0.0) == 360
@@ -232,13 +247,13 @@ def test_false_keys_keep_no_owner_from_being_heard():
         at = minute * (AGAIN_S + 0.5)
         for number in range(AT_A_SITE):
             false = Submission("a.example", f"aaaaaaaa{number}", ["https://a.example/"])
-            prover.judge(false, at, "192.0.2.1")
+            prover.judge(false, at, "192.0.2.0/24")
         taken = Submission("a.example", "aaaaaaaaa", ["https://a.example/"], f"https://a.example/{KEY}.txt")
-        assert prover.judge(taken, at, "192.0.2.2").status in (403, 429)
+        assert prover.judge(taken, at, "192.0.2.0/24").status in (403, 429)
         heard += [prover.judge(own, at + second, "198.51.100.1").status for second in (1.0, 30.0)]
     assert set(heard) == {200}
     assert len(asked) <= 2 * 60  # one for the false keys of one network, one at the owner's location
-    assert prover.judge(own, PROVED_S + 9e3, "192.0.2.1").status == 200, "a file that held a key has its own turn"
+    assert prover.judge(own, PROVED_S + 9e3, "192.0.2.0/24").status == 200, "a file that held a key has its own turn"
 
 
 def test_a_key_that_is_replaced_is_found_and_one_site_fills_no_memory():
@@ -256,7 +271,7 @@ def test_a_key_that_is_replaced_is_found_and_one_site_fills_no_memory():
     assert prover.judge(more, (PROOFS + 2) * AGAIN_S + 1.0).status == 200
     files.clear()
     with pytest.raises(KeyError):  # the oldest is read again
-        prover.judge(given, (PROOFS + 2) * AGAIN_S + 1.0, "192.0.2.1")
+        prover.judge(given, (PROOFS + 2) * AGAIN_S + 1.0, "192.0.2.0/24")
 
 
 def test_keys_are_asked_for_once_in_a_while_for_a_site_and_nothing_is_said_of_its_ports():
@@ -269,7 +284,7 @@ def test_keys_are_asked_for_once_in_a_while_for_a_site_and_nothing_is_said_of_it
 
     prover = KeyProver(lambda host: True, fetch)
     found = [
-        prover.judge(Submission(host, KEY, [f"http://{host}/x"]), 0.0, "192.0.2.1")
+        prover.judge(Submission(host, KEY, [f"http://{host}/x"]), 0.0, "192.0.2.0/24")
         for host in ("a.example:8000", "a.example:8001", "b.a.example", "a.example.:22", "a.example")
     ]
     assert [one.status for one in found] == [403, 429, 429, 429, 429]

@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 import msgspec
 
 from evercrawl.fetch.small import SmallAnswer
-from evercrawl.parse.sites import found_site, site
+from evercrawl.parse.sites import site
 from evercrawl.parse.urls import hostname, normalise, origin
 
 MOST_URLS: Final = 10_000
@@ -80,7 +80,7 @@ class KeyProver:
         self._asked: OrderedDict[str, list[tuple[float, str, str]]] = OrderedDict()  # by site: when, where, by whom
 
     def judge(self, given: Submission, now: float, client: str = "") -> SubmissionVerdict:
-        """Return the verdict on a submission of the address `client`; fetching the host's key may take seconds."""
+        """Return the verdict on a submission of the network `client`; fetching the host's key may take seconds."""
         verdict, location = _checked(given)
         if verdict.status != 200:
             return verdict
@@ -91,7 +91,7 @@ class KeyProver:
         proof = proofs.get(location)
         if proof is not None and proof.key == given.key and now < proof.at + PROVED_S:
             return verdict
-        if not self._may_ask(whose, location, found_site(client) if client else "", proof, now):
+        if not self._may_ask(whose, location, client, proof, now):
             return SubmissionVerdict(429, f"a key is asked for once in {AGAIN_S:.0f} s; submit again later")
         found = self._fetch(location)
         key = found.body.decode("ascii", "replace").strip() if found.status == 200 else ""

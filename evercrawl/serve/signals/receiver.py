@@ -30,6 +30,7 @@ from evercrawl.serve.problems import HANDLERS, RequestError, problem
 from evercrawl.serve.signals.allowance import Allowance, of_visits
 from evercrawl.serve.signals.indexnow import KeyProver, Submission, SubmissionVerdict
 from evercrawl.serve.signals.websub import Subscriptions
+from evercrawl.serve.strangers import network_of
 from evercrawl.store.signals import Signal, append_signals
 
 PROVING: Final = 4
@@ -40,7 +41,7 @@ TOPIC_BYTES: Final = 1 << 20
 TURN_S: Final = 5.0
 CLIENT_PER_S: Final = 10.0
 CLIENT_BURST: Final = 100.0
-"""Requests of one address: so many a second in the long run, and so many at once."""
+"""Requests of one network: so many a second in the long run, and so many at once."""
 
 
 class KnowsHosts(Protocol):
@@ -106,8 +107,7 @@ class SignalReceiver:
 
     def _bounded(self, endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         async def judged(request: Request) -> Response:
-            client = request.client.host if request.client is not None else ""
-            if not self._clients.take(client, 1, time.monotonic()):
+            if not self._clients.take(_network(request), 1, time.monotonic()):
                 raise RequestError(429, "too many requests at once; ask more slowly", retry_after="10")
             return await endpoint(request)
 
@@ -131,11 +131,12 @@ class SignalReceiver:
         return await self._submitted(given, request)
 
     async def _submitted(self, given: Submission, request: Request) -> Response:
-        client = request.client.host if request.client is not None else ""
         if self._proving.locked():
             raise RequestError(429, "other keys are being requested; submit again soon", retry_after="10")
         async with self._proving:
-            verdict: SubmissionVerdict = await run_in_threadpool(self._prover.judge, given, time.time(), client)
+            verdict: SubmissionVerdict = await run_in_threadpool(
+                self._prover.judge, given, time.time(), _network(request)
+            )
         if verdict.status != 200:
             again = {"retry_after": "60"} if verdict.status == 429 else {}
             raise RequestError(verdict.status, verdict.detail, **again)
@@ -184,6 +185,12 @@ class SignalReceiver:
         if count:
             await run_in_threadpool(append_signals, self._directory, [Signal(time.time(), via, urls[:count])])
         return count
+
+
+def _network(request: Request) -> str:
+    """Return the network of a client, also of one behind a proxy on this machine."""
+    client = request.client.host if request.client is not None else ""
+    return network_of(client, ",".join(request.headers.getlist("x-forwarded-for")))
 
 
 async def _nothing(_: Request, error: Exception) -> Response:
