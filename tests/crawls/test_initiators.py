@@ -132,6 +132,33 @@ def test_what_is_kept_for_pages_of_the_site_is_not_given_to_others():
     run_virtual(go())
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_a_fetch_still_waits_for_its_host_if_another_one_of_the_same_url_has_ended(shared):
+    """Else the first would hold its slot among the quick ones for as long as its host likes."""
+
+    class SlowAccess(FreeAccess):
+        async def turn(self, url: str) -> tuple[Any, Any]:
+            first, self.slow = not hasattr(self, "slow"), True
+            await asyncio.sleep(50.0 if first else 1.0)
+            return await super().turn(url)
+
+    async def go() -> None:
+        clock, access = VirtualClock(), SlowAccess()
+        robots = SimpleNamespace(of=lambda home, now: SimpleNamespace(open=True, rules=None))
+        pace = SimpleNamespace(free=lambda now: True, started=lambda now: None, received=lambda now, size: None)
+        errands = Errands(access, robots, clock, pace, Config())  # pyright: ignore[reportArgumentType]
+        access.answered = errands.take
+        slow = asyncio.ensure_future(errands.fetch(SECRET, initiator=OWN, shared=shared))
+        await asyncio.sleep(0.5)
+        since = errands.began_at(SECRET)
+        await errands.fetch(SECRET, initiator=EVIL, shared=shared)
+        assert errands.began_at(SECRET) == since < clock.now() - 1.0
+        await slow
+        assert errands.began_at(SECRET) == float("inf")
+
+    run_virtual(go())
+
+
 class Leading:
     """Errands whose answers redirect as `moved` says; it keeps who asked."""
 

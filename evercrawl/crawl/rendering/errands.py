@@ -6,7 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -77,8 +77,8 @@ class Errands:
         self._clock, self._pace, self._config = clock, pace, config
         self._kept: OrderedDict[tuple[str, bool], tuple[Exchange, float]] = OrderedDict()  # by URL, and if of its site
         self._kept_bytes = 0
-        self._wanted: dict[tuple[str, bool], asyncio.Future[Exchange]] = {}
-        self._began_at: dict[str, float] = {}
+        self._wanted: dict[tuple[str, bool], asyncio.Task[Exchange]] = {}
+        self._began_at: dict[str, dict[asyncio.Task[Any] | None, float]] = {}  # by URL, and the task that fetches it
         self.made = 0
 
     async def fetch(
@@ -117,17 +117,17 @@ class Errands:
             try:
                 return await self._fetch(url, headers, initiator, shared=False, most_bytes=most_bytes), True
             finally:
-                self._began_at.pop(url, None)
+                self._waits_no_more(url, asyncio.current_task())
         under_way, new = self._wanted.get(key), False
         if under_way is None:  # a task of its own: if one page is abandoned, others that wait still get it
-            under_way, new = asyncio.ensure_future(self._fetch(url, headers, initiator, shared=True)), True
+            under_way, new = asyncio.create_task(self._fetch(url, headers, initiator, shared=True)), True
             self._wanted[key] = under_way
             under_way.add_done_callback(lambda done: self._came(key, done))
         return await asyncio.shield(under_way), new
 
-    def _came(self, key: tuple[str, bool], done: asyncio.Future[Exchange]) -> None:
+    def _came(self, key: tuple[str, bool], done: asyncio.Task[Exchange]) -> None:
         del self._wanted[key]
-        self._began_at.pop(key[0], None)
+        self._waits_no_more(key[0], done)
         if not done.cancelled():
             done.exception()  # perhaps nobody waits for it any more
 
@@ -137,7 +137,13 @@ class Errands:
 
     def began_at(self, url: str) -> float:
         """Return since when a fetch has waited for hosts, rather than for the pace of the crawl; else infinity."""
-        return self._began_at.get(url, float("inf"))
+        return min(self._began_at.get(url, {}).values(), default=float("inf"))
+
+    def _waits_no_more(self, url: str, task: asyncio.Task[Any] | None) -> None:
+        waits = self._began_at.get(url, {})
+        waits.pop(task, None)
+        if not waits:
+            self._began_at.pop(url, None)
 
     def forget(self, urls: Iterable[str]) -> None:
         """Drop the stored answers of these URLs."""
@@ -222,10 +228,11 @@ class Errands:
 
     async def _once(self, request: Request, url: str) -> tuple[Exchange, Host]:
         """Make one exchange to fetch `url` when its host has rested and the pace allows it; return the host too."""
+        task = asyncio.current_task()
         while not self._pace.free(self._clock.now()) or self._access.shut:
-            self._began_at.pop(url, None)
+            self._waits_no_more(url, task)
             await self._clock.sleep(_PACE_S)
-        self._began_at[url] = self._clock.now()
+        self._began_at.setdefault(url, {})[task] = self._clock.now()
         try:
             host, held = await self._access.turn(request.url)
         except PermissionError as error:
