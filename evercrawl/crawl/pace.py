@@ -101,7 +101,7 @@ class Pace:
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
         self._started_at = -math.inf
         self._starts, self._received_s = 0, 0.0  # so far; the latter is how long part 1 takes to allow what came
-        self._before = deque[tuple[float, int, float]](maxlen=_WINDOW)  # time, starts, allowed of what came (s)
+        self._observations = deque[tuple[float, int, float]](maxlen=_WINDOW)  # time, starts, allowed of what came (s)
         self._owed_s = 0.0  # of it, what a part of 0 has to leave for later
 
     def share(self, part: float, now: float) -> None:
@@ -129,7 +129,7 @@ class Pace:
         if part == self._part:
             return
         before, self._part = self._part, part
-        self._before.clear()  # the use of another part says little
+        self._observations.clear()  # the use of another part says little
         wait_s = max(self.next_at - now, 0.0) * before if before else self._owed_s
         if not part and (self._step_s or self._byte_s):
             self._owed_s, self.next_at = wait_s if self._byte_s else 0.0, math.inf
@@ -165,7 +165,7 @@ class Pace:
             RESTS_S, _TURNS * self._step_s / self._part
         ):
             return 0.0
-        at, starts, allowed_s = self._before[0] if self._before else (now, self._starts, 0.0)
+        at, starts, allowed_s = self._observations[0] if self._observations else (now, self._starts, 0.0)
         if now <= at:
             return 0.0
         return max((self._starts - starts) * self._step_s, self._allowed_s(now) - allowed_s) / (now - at)
@@ -186,7 +186,7 @@ class Pace:
         self._byte_s = 1.0 / rate_bytes_per_s if rate_bytes_per_s else 0.0
         self.next_at = min(self.next_at, now) if self._part else math.inf
         self._owed_s = self._received_s = 0.0
-        self._before.clear()
+        self._observations.clear()
 
     @property
     def bounded(self) -> bool:
@@ -218,7 +218,7 @@ class Pace:
     def observed(self, now: float, visits: int) -> None:
         """Record the number of visits so far, for `rate_per_s`, and what `used` needs."""
         self._seen.append((now, visits))
-        self._before.append((now, self._starts, self._allowed_s(now)))
+        self._observations.append((now, self._starts, self._allowed_s(now)))
 
     def rate_per_s(self, now: float, visits: int) -> float:
         """Return the visits per second over about the last 10 s."""
