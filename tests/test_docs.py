@@ -32,6 +32,12 @@ def flags(verb: str) -> set[str]:
     return spellings - {"--help"}
 
 
+def test_no_change_is_twice_in_the_changelog():
+    begin = re.findall(r"^\* (.{40})", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(begin) > 100
+    assert len(set(begin)) == len(begin)
+
+
 def section(verb: str) -> str:
     return (
         re.sub(r"\n## evercrawl lab (?=\S)", "\n## evercrawl ", CLI)

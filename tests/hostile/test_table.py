@@ -17,8 +17,9 @@ def names_in(path: Path) -> set[str]:
     return set(re.findall(r"^(?:async )?def (test_\w+)", path.read_text("utf-8"), re.M))
 
 
-def test_there_is_a_table():
+def test_there_is_a_table_in_which_no_class_is_twice():
     assert len(ROWS) > 50
+    assert len({row[0] for row in ROWS}) == len(ROWS)
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row[0][:40])

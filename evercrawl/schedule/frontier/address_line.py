@@ -21,9 +21,9 @@ class AddressLine:
 
     Names cost nothing, so the share of a host must not depend on how many other names lead to its address. Every
     second turn is for known hosts; every fourth is for newcomers; both by the worth of their best pages. A host is
-    known once `ESTABLISHED` of its pages were read, one if a seed names it, and when a page of it is due again: pages
-    that have no end are expected to be worth as much as others until a dozen of them were read. Every fourth turn is
-    for the host that has waited longest. So newcomers get at most half of the turns while known hosts wait, and nobody
+    known once `ESTABLISHED` of its pages were read, or one if a seed names it, and when a page of it is due again:
+    endless pages are expected to be worth as much as others until a dozen of them were read. Every fourth turn is for
+    the host that has waited longest. So newcomers get at most half of the turns while known hosts wait, and nobody
     waits forever. If no known host waits at its turn, the others are offered the address, and the turn stays due. A
     turn takes logarithmic time.
 
