@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NEAR: Final = 4096  # cached look-ups, also of unknown names: a look-up in the table takes some microseconds
 _UNSEEN: Final = -1
 LOADED_BYTES: Final = 16 << 20
-"""Text of the names that are loaded together."""
+"""Size of the names that are loaded together."""
 
 
 class KeyNumbers(Protocol):

@@ -37,7 +37,7 @@ class PartLoan(Protocol):
         ...
 
     async def close(self) -> None:
-        """Read them no more."""
+        """Close the files."""
         ...
 
 

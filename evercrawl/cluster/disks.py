@@ -45,7 +45,7 @@ class PartDisk:
 
 
 def load(partitions: int, cpus: float) -> float:
-    """Return the number of partitions for each processor of a machine; one may have been started without any."""
+    """Return the number of partitions per processor of a machine, which may report no processors."""
     return partitions / max(cpus, _LEAST_CPUS)
 
 

@@ -128,7 +128,7 @@ def run_part(plan: PartPlan, line: socket.socket) -> None:
 
 
 def ended_by(error: EvercrawlError) -> PartEnded:
-    """Return what the coordinator is told of a partition that an error ended; some errors pass by starting again."""
+    """Return the message to the coordinator about an error that ended a partition; after some, it can start again."""
     again = not isinstance(error, (CeilingError, ConfigError, NoRoomError, NoMemoryError))
     return PartEnded(str(error), again, isinstance(error, PartGoneError), error.exit_code)
 

@@ -109,7 +109,7 @@ def translated(pattern: str, *, urls: bool) -> tuple[str, bool]:
 
 @dataclass(slots=True)
 class _Group:
-    """What holds within a group, and whether it has a `$` that is not one of lines."""
+    """The modes within a group, and whether it has a `$` that matches only at the end of the text."""
 
     modes: re.RegexFlag
     ends: bool = False

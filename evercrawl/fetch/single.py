@@ -35,7 +35,7 @@ class JudgedSockets:
         return self._sockets[-1]  # curl takes a copy of it
 
     def close(self) -> None:
-        """Close them."""
+        """Close the sockets."""
         for each in self._sockets:
             each.close()
 

@@ -32,7 +32,7 @@ WORK_BYTES: Final = 8_000.0
 SURE: Final = 100.0
 """Pages of a site after which what they were counts for half, in the logarithm, and their place for the other half."""
 SOURCELESS: Final = 0.01
-"""What is expected of a site without a source, as a part of what a source would give: links alone bring it worth."""
+"""Expected worth of a site without a source, as a part of what a source would give: only links bring it worth."""
 _DEEPER: Final = 2.0  # factor on a page that would be the deepest of a possibly endless folder
 
 

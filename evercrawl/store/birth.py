@@ -107,7 +107,7 @@ class Birth(msgspec.Struct):
 
 
 def write_birth(disk: Disk, birth: Birth) -> None:
-    """Write it twice: the file is small, and nothing else can be understood without it."""
+    """Write the file twice: it is small, and the directory cannot be read without it."""
     for name in (FILE, COPY):
         disk.replace(name, [msgspec.json.encode(birth)], private=True)
     if birth.secret:

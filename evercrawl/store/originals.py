@@ -10,7 +10,7 @@ from evercrawl.arrays.reserved import reserve
 from evercrawl.types import NO_SLOT, Outcome, Slots
 
 PIECE: Final = 1 << 20
-"""Records looked at together."""
+"""Number of records that are looked at together."""
 
 
 class Originals:

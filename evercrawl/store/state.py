@@ -48,9 +48,9 @@ VANISHED: Final = 2  # consecutive visits that find a page gone, after which sea
 
 
 MOST_HOSTS: Final = (1 << 27) - 1
-"""Hosts of a partition at most; those that queue pages by host have room for as many."""
+"""Maximum number of hosts of a partition; the queues of pages by host have room for as many."""
 NAMES_BYTES: Final = (1 << 32) - (1 << 26)
-"""Text of their names at most: offsets have 32 bits. A discovery adds less than what is left."""
+"""Maximum size of their names, because offsets have 32 bits. A discovery adds less than what is left."""
 _HOSTS: Final = 1 << 27
 _NAMES_A_BLOCK: Final = 10  # a power of two
 _HOSTS_A_BLOCK: Final = 10

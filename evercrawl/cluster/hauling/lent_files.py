@@ -36,7 +36,7 @@ class LentFiles:
     process
         The process, which serves the files of one partition.
     over
-        Called once they are read no more, with whether no question is pending.
+        Called when the files are closed, with whether no question is pending.
     """
 
     def __init__(self, process: HaulProcess, over: Callable[[bool], Awaitable[None]]) -> None:
@@ -62,7 +62,7 @@ class LentFiles:
                 answer.set_result(frame)
 
     async def close(self) -> None:
-        """Read them no more."""
+        """Close the files."""
         await self._over(self._awaited is None or self._awaited[1].done())
 
 

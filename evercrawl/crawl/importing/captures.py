@@ -19,7 +19,7 @@ class UnusableError(Exception):
 
 
 def told(error: Exception) -> str:
-    """Return why foreign data cannot be used, whatever our code raised on it.
+    """Return why foreign data cannot be used, given any error that our code raised on it.
 
     >>> told(UnusableError("no date")), told(OverflowError("int too large"))
     ('no date', 'it cannot be read: OverflowError: int too large')

@@ -37,11 +37,11 @@ LED: Final = 3
 """Their host is suspected once this many pages lead to the same target."""
 MOST_TARGETS: Final = 10_000  # targets counted at a time
 MOST_SUSPECTS: Final = 512
-"""Folders under suspicion at a time; others are suspected again by their next page."""
+"""Maximum number of folders under suspicion at a time; others are suspected again by their next page."""
 MOST_OF_SITE: Final = MOST_SUSPECTS // 8
-"""The same for the folders of one site, whatever the number of its hosts."""
+"""Maximum number of suspected folders of one site, whatever the number of its hosts."""
 SUSPECT_S: Final = 3_600.0
-"""After so many seconds the suspicion is dropped: the host cannot be asked, and others may be waiting."""
+"""Time after which a suspicion is dropped, because the host cannot be asked and others may be waiting."""
 _TRIES: Final = 3  # failed answers after which a host is left alone
 
 

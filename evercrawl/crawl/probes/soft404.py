@@ -36,7 +36,7 @@ from evercrawl.parse.urls import path_query
 LETTERS: Final = 16
 MOST_WORDS: Final = 5_000
 MOST_BYTES: Final = 512 << 10
-"""Of a page, which are read for its words: the crawl's own process does so, for one page after another."""
+"""Maximum part of a page that is read for its words: the crawl's own process does this, one page after another."""
 _TOLERANCE: Final = 2  # times the difference between the answers themselves
 _MOST_OWN: Final = 0.2  # of the words that the answers share, which a page may have or lack besides
 _LEAST_OWN: Final = 10  # words that it may have or lack in any case

@@ -27,13 +27,13 @@ SOFT404_FILE: Final = "soft404.sqlite"
 KEPT_S: Final = 7 * 86_400.0
 """How long an answer is valid (s); after that the host has to be suspected again."""
 MOST_FOLDERS: Final = 4
-"""The number of folders of one origin that are tested in that time, besides its root."""
+"""Maximum number of folders of one origin that are tested within `KEPT_S`, in addition to its root."""
 MOST_HELD_BYTES: Final = 32 << 20
-"""Of all answers, in memory and on disk; the oldest are dropped first."""
+"""Maximum size of all answers, in memory and on disk; the oldest are dropped first."""
 MOST_OF_SITE: Final = MOST_HELD_BYTES // 16
-"""The same for the answers of one site, whatever the number of its hosts."""
+"""Maximum size of the answers of one site, whatever the number of its hosts."""
 ROW_BYTES: Final = 500
-"""Overhead of a folder beside its name and its answers."""
+"""Overhead of a folder, in addition to its name and its answers."""
 _HTML: Final = ("text/html", "application/xhtml+xml", "")
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS soft404 (
@@ -41,7 +41,7 @@ CREATE TABLE IF NOT EXISTS soft404 (
 ) WITHOUT ROWID
 """
 _LONGEST: Final = (128 << 10, 16 << 10)
-"""Sizes of the answers and of the name of a folder that no row exceeds which was written here."""
+"""Maximum sizes of the answers and of the name of a folder in a row that was written here."""
 _ANSWERS: Final = msgspec.msgpack.Decoder(tuple[AbsentPathAnswer, ...])
 
 

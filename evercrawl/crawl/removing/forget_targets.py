@@ -35,7 +35,7 @@ class ForgetTargets(NamedTuple):
 
 
 def _with_root(url: str) -> str:
-    """Return a URL as directories know it that were made while hosts kept the dot of the DNS root.
+    """Return the form of a URL in directories from the time when hosts kept the dot of the DNS root.
 
     >>> _with_root("http://example.org:8080/a")
     'http://example.org.:8080/a'

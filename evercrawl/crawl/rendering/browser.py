@@ -72,7 +72,7 @@ class _Requests:
         self.ended = 0
 
     async def answer(self, route: Route) -> None:
-        """Answer one of them."""
+        """Answer a request."""
         try:
             await self._answer(route)
         finally:

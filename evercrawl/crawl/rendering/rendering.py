@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 MOST_WAITING: Final = 64
 """The number of pages that may wait for the browser; beyond it, in mode auto, one page of each site may."""
 MOST_OF_SITE: Final = 8
-"""The same for the pages of a site. Further ones are read without it in mode auto, and requested later in `ALWAYS`."""
+"""Maximum number of waiting pages of a site. In mode auto, further ones are read without the browser; in `ALWAYS`, they
+are requested later."""
 _LATER_S: Final = 1.0
 _HTML: Final = ("text/html", "application/xhtml+xml")
 _USED: Final = frozenset({"script", "stylesheet", "xhr", "fetch", "document", "other", "manifest"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 LEAST: Final = 1 << 12
-"""Hosts that are remembered although their turn may have come."""
+"""Number of hosts that are remembered even if their turn has come."""
 
 
 class HostTurns:

@@ -19,7 +19,7 @@ MOST_SITES: Final = 1 << 12
 """The highest number of slow sites that are remembered."""
 QUICK_LANE: Final = "quick lane"
 SLOW_LANE: Final = "slow lane"
-"""The obstacles of `Lanes.obstacle` that are no groups."""
+"""The obstacles named by `Lanes.obstacle` that are not groups."""
 
 _Key = TypeVar("_Key", bound=Hashable)
 

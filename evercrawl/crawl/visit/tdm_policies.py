@@ -34,11 +34,11 @@ KEPT_S: Final = 86_400.0
 MOST_ORIGINS: Final = 10_000
 MOST_RULES: Final = 1_000
 MOST_BYTES: Final = 64 << 10
-"""Of a file; a longer one counts as reserving everything."""
+"""Maximum size of a file; a larger one counts as reserving everything."""
 MOST_HELD_BYTES: Final = 16 << 20
-"""Of the files whose rules are kept in memory."""
+"""Maximum size of all files whose rules are kept in memory."""
 MOST_OF_SITE: Final = MOST_HELD_BYTES // 16
-"""The same for the origins of one site; the files of further ones count as reserving everything."""
+"""Maximum size of the files of one site; further ones count as reserving everything."""
 
 
 class _Rule(msgspec.Struct, rename="kebab"):

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 INTERNAL: Final = "internal"
 """The error of a page on which our own code failed."""
 LOOK_AGAIN_S: Final = 10.0
-"""After so long, at most, a host is looked at again whose site has to rest after costly visits."""
+"""Maximum time until a host whose site rests after costly visits is looked at again."""
 LINKS: Final = 400
 """The number of links learned in one step: links to unknown pages take most of the time."""
 

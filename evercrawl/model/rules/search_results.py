@@ -22,7 +22,7 @@ from evercrawl.types import Slots
 MOST_FORMS: Final = 16
 """Addresses of forms that one site may have; of others nothing is known."""
 MOST_NAMES: Final = 4
-"""Names of fields that one such address may have; of others nothing is known."""
+"""Maximum number of field names of one such address; further ones are not remembered."""
 SAMPLE: Final = 4_096
 """Known URLs of a site that are looked at, to tell how many of them are results."""
 AT_ONCE: Final = 1 << 16

@@ -32,8 +32,8 @@ _FILL: Final = 1 << 20  # number of pages whose columns are requested at once
 _LOOK_S: Final = 1.0  # delay to the next choice if the policy excludes all pages and does not say until when
 _LOOK_MOST_S: Final = 60.0  # maximum of this delay, because the policy's answer may become outdated
 ESTABLISHED: Final = 16
-"""Pages read of a host that no seed names, from which on it is known at its address: a few more than show that pages
-have no end."""
+"""Number of pages read after which a host that no seed names is known at its address: a few more than are needed to
+notice that its pages are endless."""
 _HOSTS_OWN: Final = 0.8  # fraction of a visit's log worth above the crawl's price that counts as its host's price
 _NOTHING: Final = np.zeros(0)
 _LATER: Final = -1

@@ -24,11 +24,11 @@ MOST_URLS: Final = 10_000
 PROVED_S: Final = 86_400.0
 """A key that was found is not asked for again so long."""
 AGAIN_S: Final = 60.0
-"""Between two requests for one key file, and between two that one client causes at a site, whatever host and port."""
+"""Time between two requests for one key file, and between two that one client causes at any host and port of a site."""
 AT_A_SITE: Final = 3
-"""Requests to one site in that time for files that never held a key; files that did have a turn of their own."""
+"""Maximum number of requests to one site in that time for files that never held a key; other files do not count."""
 PROOFS: Final = 16
-"""Key files that are kept of one site."""
+"""Maximum number of key files remembered for one site."""
 _HOSTS: Final = 10_000
 _Value = TypeVar("_Value")
 _KEY: Final = re.compile(r"[A-Za-z0-9-]{8,128}")

@@ -1,4 +1,4 @@
-"""Protection of what people give to a partition while it is moved: it would stay behind, and be lost.
+"""Protection of lines that people append to a partition while it is moved: they would stay behind, and be lost.
 
 The process that moves it takes the lock of the old directory, then closes the files to which people append. Whoever
 appends holds the lock of that file, and looks first whether the directory is being left. So each line was written
@@ -65,7 +65,7 @@ def mark_leaving(directory: Path) -> None:
 
 
 def mark_staying(directory: Path) -> None:
-    """Remove that mark, because the partition crawls in this directory."""
+    """Remove the mark that a partition is leaving, because it crawls in this directory."""
     with contextlib.suppress(OSError):
         (directory / LEAVING).unlink(missing_ok=True)
 

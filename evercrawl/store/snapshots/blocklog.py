@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SEGMENT_BYTES: Final = 64 << 20
 LEAST_BYTES: Final = 1 << 20  # minimum amount to clean at a time, if there is that much
 MANY_BLOCKS: Final = 1 << 17
-"""Beyond so many, finding those to be saved takes more than some milliseconds."""
+"""Number of blocks above which finding those to be saved takes more than a few milliseconds."""
 FEW_SEGMENTS: Final = 8  # allowed beyond what the bytes would fill, because each run of a crawl starts a file
 
 

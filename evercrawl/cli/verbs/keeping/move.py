@@ -1,4 +1,4 @@
-"""evercrawl move, drain, rebalance: move one partition, everything off a machine, or as many as even machines out."""
+"""evercrawl move, drain, rebalance: move one partition, all partitions off a machine, or some to balance machines."""
 
 from __future__ import annotations
 
