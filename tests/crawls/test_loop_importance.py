@@ -1,23 +1,14 @@
 """Importance in the real loop comes to PageRank, as bench/loop_importance.py measures it."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.simulate.graphs import power_law
-
-BENCH = Path(__file__).parents[2] / "bench" / "loop_importance.py"
 
 
 @pytest.fixture(scope="module")
 def bench():
-    spec = importlib.util.spec_from_file_location("loop_importance", BENCH)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+    return bench_command("loop_importance")
 
 
 def test_push_is_pagerank_and_aopic_comes_nearer_to_it_with_more_visits(bench):

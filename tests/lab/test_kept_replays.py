@@ -1,27 +1,22 @@
 """Replays of the benchmarks are kept, and an interrupted table goes on where it was."""
 
-import importlib.util
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.lab.backtest.runs import Made, Run, make, planned
 from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.histories import find
 
-BENCH = Path(__file__).resolve().parents[2] / "bench"
 SETTING = ReplaySetting(0.02, sample=20, years=0.5)
 
 
 @pytest.fixture(name="module")
 def module_of_the_bench():
-    spec = importlib.util.spec_from_file_location("kept_replays", BENCH / "kept_replays.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return bench_command("kept_replays")
 
 
 def test_what_was_replayed_before_an_interruption_is_not_replayed_again(module, tmp_path):

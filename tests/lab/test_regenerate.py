@@ -1,22 +1,20 @@
 """Tables made in one go: kept with their commands, and made again only where the code or the command is other."""
 
-import importlib.util
 import sys
 from pathlib import Path
 
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.cli.main import parser
 from evercrawl.lab.catalogue import experiments
 
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "regenerate.py"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def regenerate(monkeypatch, tmp_path):
-    spec = importlib.util.spec_from_file_location("regenerate", BENCH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = bench_command("regenerate")
     scripts = {"good": "print(7)", "missed": "print(8); raise SystemExit(1)", "broken": "print(9); raise KeyError(1)"}
     for name, text in scripts.items():
         (tmp_path / f"{name}.py").write_text(text)
@@ -49,16 +47,14 @@ def test_tables_are_kept_with_their_commands_and_those_that_failed_are_made_agai
 
 
 def test_the_commands_are_those_there_are():
-    spec = importlib.util.spec_from_file_location("regenerate", BENCH)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = bench_command("regenerate")
     known = experiments()
     for table in module.TABLES:
         words = table.command.split()
         if words[0] == "-m":
             assert parser().parse_args(words[2:]).name in known
         else:
-            assert (BENCH.parent.parent / words[0]).exists()
+            assert (ROOT / words[0]).exists()
             flags = {word for word in words if word.startswith("--")}
             flags |= {"--runs"} if "KEPT" in words else set()
-            assert all(f'"{flag}"' in (BENCH.parent.parent / words[0]).read_text() for flag in flags)
+            assert all(f'"{flag}"' in (ROOT / words[0]).read_text() for flag in flags)

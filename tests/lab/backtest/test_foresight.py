@@ -1,27 +1,16 @@
 """What the past tells of the best intervals: the command that takes the loss of fixed intervals apart."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 
-BENCH = Path(__file__).parents[3] / "bench"
-
 
 @pytest.fixture(scope="module")
 def foresight():
-    """The command's module, which imports others of its folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCH))
-        spec = importlib.util.spec_from_file_location("foresight", BENCH / "foresight.py")
-        module = sys.modules["foresight"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        yield module
+    return bench_command("foresight")
 
 
 def test_changes_and_times_add_up(foresight, drawn):

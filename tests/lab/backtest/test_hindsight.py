@@ -1,27 +1,16 @@
 """The best fixed intervals of pages, with all their changes in view."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.lab.backtest.setting import DAY_S, ReplaySetting
 from evercrawl.lab.backtest.truth import truth
 
-BENCH = Path(__file__).parents[3] / "bench"
-
 
 @pytest.fixture(scope="module")
 def hindsight():
-    """The command's module, which imports others of its folder."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(BENCH))
-        spec = importlib.util.spec_from_file_location("hindsight", BENCH / "hindsight.py")
-        module = sys.modules["hindsight"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        yield module
+    return bench_command("hindsight")
 
 
 def lived(hindsight, drawn):

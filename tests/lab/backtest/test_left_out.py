@@ -3,22 +3,19 @@
 import gc
 import importlib.util
 import os
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.lab.backtest.setting import ReplaySetting
 from evercrawl.lab.kept_runs import KeptRuns
 from evercrawl.schedule.clocks._layout import BURST, BURST_LASTS, SETTINGS
 from evercrawl.schedule.policies.price.price import Price
 
-BENCH = Path(__file__).parents[3] / "bench"
 KERNELS = ("_sites", "_exposure_kernel", "_layout")
-spec = importlib.util.spec_from_file_location("left_out", BENCH / "left_out.py")
-left_out = sys.modules["left_out"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(left_out)
+left_out = bench_command("left_out")
 
 
 def told():

@@ -1,21 +1,15 @@
 """The command that tells how true P(fresh) is, and how much of its error is chance."""
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bench_commands import bench_command
 
 from evercrawl.lab.backtest import polls
 from evercrawl.lab.backtest.calibrations import Calibrations
 from evercrawl.lab.backtest.replay import replay
 from evercrawl.lab.backtest.setting import ReplaySetting
 
-BENCH = Path(__file__).parents[3] / "bench"
-spec = importlib.util.spec_from_file_location("reliability", BENCH / "reliability.py")
-reliability = sys.modules["reliability"] = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(reliability)
+reliability = bench_command("reliability")
 
 
 def test_it_sees_the_predictions_that_replays_count(drawn):
