@@ -10,8 +10,8 @@ from evercrawl.cluster.birth import part_directories, read_birth
 from evercrawl.cluster.disks import is_here
 from evercrawl.cluster.hauling.lent_files import FilesAfar
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.backup import CrawlFiles, CrawlFilesHere
 from evercrawl.store.birth import is_crawl
+from evercrawl.store.disk.crawl_files import CrawlFiles, CrawlFilesHere
 from evercrawl.store.disk.lock import holder
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from evercrawl.cluster.parted_backup import backup_parted
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
-from evercrawl.store.backup import CrawlFilesHere, backup, catch_up
+from evercrawl.store.backup import backup, catch_up
 from evercrawl.store.birth import UNFINISHED
+from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.stamped import SNAPSHOT, stamped
 from evercrawl.store.journal.journal import Journal

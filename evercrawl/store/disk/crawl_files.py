@@ -1,0 +1,103 @@
+"""The files of a crawl directory, to be copied: bytes, modes, hashes, and databases as of one instant."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import sqlite3
+from typing import TYPE_CHECKING, Protocol
+
+from evercrawl.store.disk.database_image import differing_bytes
+from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.modes import mode_of
+from evercrawl.store.disk.plain import place_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class CrawlFiles(Protocol):
+    """The files of a crawl directory to be copied, on any machine; see `evercrawl.store.disk.disk.Disk`."""
+
+    def read(self, name: str, offset: int, size: int) -> bytes:
+        """Return `size` bytes from `offset`; fewer at the end of the file, none if the file is missing."""
+        ...
+
+    def size(self, name: str) -> int:
+        """Return the size in bytes; 0 if the file is missing."""
+        ...
+
+    def names(self, prefix: str = "") -> list[str]:
+        """Return the names that begin with `prefix`, sorted."""
+        ...
+
+    def written_ns(self, name: str) -> int:
+        """Return the modification time of a file (ns); -1 if it is missing."""
+        ...
+
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy; see `evercrawl.store.disk.modes.mode_of`."""
+        ...
+
+    def digest(self, name: str, offset: int, size: int) -> bytes:
+        """Return a hash of what `read` returns, so that equal bytes need not be sent."""
+        ...
+
+    def copy_database(self, name: str, goal: Path, before: Path) -> int:
+        """Copy a SQLite database to an empty file as of one instant.
+
+        Return how many bytes differ from an earlier copy, `before`, which may be missing. If it is 0, the two are the
+        same, or the database cannot be read, and `goal` has no meaning.
+        """
+        ...
+
+    def close(self) -> None:
+        """Close the open files."""
+        ...
+
+
+class CrawlFilesHere(RealDisk):
+    """A directory of this machine to be copied; see `CrawlFiles`."""
+
+    def __init__(self, directory: Path) -> None:
+        super().__init__(directory, read_only=True)
+
+    def written_ns(self, name: str) -> int:
+        """Return the modification time of a file (ns); -1 if it is missing."""
+        try:
+            return place_of(self.directory, name).stat().st_mtime_ns
+        except FileNotFoundError:
+            return -1
+
+    def mode(self, name: str) -> int:
+        """Return the mode for a copy of a file."""
+        return mode_of(self.directory, place_of(self.directory, name))
+
+    def digest(self, name: str, offset: int, size: int) -> bytes:
+        """Return a hash of bytes of a file."""
+        return digest_of(self.read(name, offset, size))
+
+    def copy_database(self, name: str, goal: Path, before: Path) -> int:
+        """Copy a database; its loss costs a few requests."""
+        with contextlib.suppress(sqlite3.Error):
+            with contextlib.closing(sqlite3.connect(goal)) as made:
+                self.copy_into(name, made)
+            return differing_bytes(before, goal)
+        return 0
+
+    def copy_into(self, name: str, made: sqlite3.Connection) -> None:
+        """Copy a database into another one that is open, in the state of one instant.
+
+        Raises
+        ------
+        sqlite3.Error
+            It cannot be read.
+        """
+        place = place_of(self.directory, name).absolute()
+        with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as begun:
+            begun.backup(made)
+
+
+def digest_of(data: bytes) -> bytes:
+    """Return a hash that two pieces of data share only if they are equal."""
+    return hashlib.blake2b(data, digest_size=32).digest()
