@@ -140,6 +140,22 @@ def test_an_unread_page_is_checked_too_and_one_whose_host_rests_says_how_long(ru
     assert ran.pages[PAGES[-1]] == 1
 
 
+def test_a_site_with_large_pages_does_not_rest_any_more_once_the_ceiling_on_bytes_has_gone(run):
+    world, large = run.World(), "http://large.example"
+    for origin, words in ((A, 10), (large, 15_000)):
+        world.pages[f"{origin}/"] = run.html(*(f"/{i}" for i in range(60)))
+        world.pages |= {f"{origin}/{i}": run.html(text=f"{i} of {origin} " * words) for i in range(60)}
+    told = Told(run, (45.0, CrawlOrder("set", name="rate_bytes_per_s", values=("0",))))
+    ran = told.crawl(
+        world, 60.0, (f"{A}/", f"{large}/"), names={"a.example": ["8.8.4.1"], "large.example": ["8.8.4.2"]},
+        delay_s=0.5, rate_bytes_per_s=25_000, refresh_after_s=1e6,
+    )  # fmt: skip
+    (done,) = told.obeyed(ran)
+    asked = [one.at for one in ran.network.log if one.url.startswith(large)]
+    assert max(later - earlier for earlier, later in pairwise(at for at in asked if at < done.at)) > 20.0
+    assert sum(done.at < at < done.at + 5.0 for at in asked) > 3
+
+
 def test_settings_orders_are_written_to_the_file_with_its_comments(run):
     world = web(run)
     run.directory.mkdir()
