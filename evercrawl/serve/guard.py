@@ -34,7 +34,7 @@ BODY_BYTES: Final = 64 << 10
 """Of a request; a longer one is refused."""
 PER_S: Final = 50.0
 BURST: Final = 200.0
-"""Requests of one address: so many a second in the long run, and so many at once."""
+"""Requests of one address, or network behind a proxy: so many a second in the long run, and so many at once."""
 _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
@@ -163,16 +163,17 @@ class RequestGuard:
         if host not in self._hosts and not _is_loopback(host):
             return 421, "this server does not go by that name; name it with --host-name when it is started", {}
         client = (scope.get("client") or ("", 0))[0]
-        wait_s = self._take(client)
+        proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
+        forwarded = ",".join(headers.getlist("x-forwarded-for"))
+        wait_s = self._take(network_of(client, forwarded) if proxied and _is_loopback(client) else client)
         if wait_s > 0:
             return 429, "too many requests at once; ask more slowly", {"retry-after": str(int(wait_s) + 1)}
         length = headers.get("content-length") or "0"
         if whole_of(length, 0, BODY_BYTES) is None:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
-        proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
         knows, local = self._knows(headers), _is_loopback(client) and not proxied
         free = local or (self._public == "search" and _searches(path)) or knows
-        network = None if knows or local else network_of(client, ",".join(headers.getlist("x-forwarded-for")))
+        network = None if knows or local else network_of(client, forwarded)
         scope.setdefault("state", {}).update(may_read=free, knows=knows, network=network)
         if method not in _SAFE and not (path == ASKED and free):
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
@@ -196,7 +197,7 @@ class RequestGuard:
         return kind.lower() == "bearer" and hmac.compare_digest(given.strip().encode(), self._token)
 
     def _take(self, client: str) -> float:
-        """Count a request of an address; return the time it has to wait in seconds, 0 for none."""
+        """Count a request of a client; return the time it has to wait in seconds, 0 for none."""
         now = time.monotonic()
         left, at = self._buckets.pop(client, (BURST, now))
         left = min(left + (now - at) * PER_S, BURST)

@@ -62,6 +62,13 @@ def test_who_asks_too_quickly_waits(client):
     assert 429 in answers
 
 
+def test_who_asks_too_quickly_behind_a_proxy_keeps_nobody_else_waiting(client):
+    flood = {"x-forwarded-for": "198.51.100.1, 192.0.2.7"}
+    assert 429 in {client.get("/health/live", headers=flood).status_code for _ in range(int(BURST) + 100)}
+    others = ({"x-forwarded-for": "192.0.2.7, 198.51.100.1"}, {"via": "1.1 proxy"}, {})
+    assert [client.get("/health/live", headers=other).status_code for other in others] == [200] * 3
+
+
 def test_the_token_is_the_owners_alone_and_lasts(tmp_path):
     token = token_of(tmp_path)
     assert len(token) >= 32
