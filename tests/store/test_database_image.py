@@ -1,10 +1,13 @@
 """Databases that are copied to another machine: only blocks that differ from the copy there are sent."""
 
 import contextlib
+import errno
 import os
 import sqlite3
+import tempfile
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -12,6 +15,7 @@ from evercrawl.cluster.hauling import remote_files
 from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.wire import FilesAsked, FilesTold
+from evercrawl.errors import NoRoomError
 from evercrawl.store.backup import backup
 from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.database_image import BLOCK_BYTES, DatabaseImage, differing
@@ -106,6 +110,24 @@ def test_what_can_be_no_database_is_not_copied(files, part, tmp_path):
     (part / "other.sqlite").write_bytes(b"none" * 1000)
     for name in ("other.sqlite", "missing.sqlite"):
         assert afar.copy_database(name, tmp_path / "draft", tmp_path / "copy") == 0
+
+
+def test_a_disk_without_room_for_the_copy_is_told(files, part, tmp_path, monkeypatch):
+    afar, _ = files
+    (tmp_path / "draft").touch()
+
+    def full(self, name, made) -> None:
+        made.execute("PRAGMA max_page_count = 2")
+        made.execute("CREATE TABLE other AS SELECT zeroblob(100000)")
+
+    monkeypatch.setattr(CrawlFilesHere, "copy_into", full)
+    with contextlib.closing(CrawlFilesHere(part)) as here:
+        for place in (here, afar):
+            with pytest.raises(NoRoomError, match="no room for a copy of a database; free some space"):
+                place.copy_database(NAME, tmp_path / "draft", tmp_path / "copy")
+    monkeypatch.setattr(tempfile, "mkstemp", Mock(side_effect=OSError(errno.ENOSPC, "full")))
+    with pytest.raises(NoRoomError):
+        afar.copy_database(NAME, tmp_path / "draft", tmp_path / "copy")
 
 
 def test_many_blocks_come_in_several_answers(part, tmp_path, monkeypatch):

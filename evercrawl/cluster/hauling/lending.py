@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 import time
@@ -17,7 +16,7 @@ from evercrawl.cluster.hauling.remote_files import AT_ONCE
 from evercrawl.cluster.moving.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.backup import OF_PEOPLE
-from evercrawl.store.disk.database_image import DatabaseImage
+from evercrawl.store.disk.database_image import DatabaseImage, see_room
 from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.taken import taken_bytes
@@ -123,12 +122,21 @@ class Lending:
         return msgspec.msgpack.encode(found)
 
     def _taken(self, name: str) -> tuple[int, bytes]:
-        """Take a copy of a database; return its size and the digests of its blocks, none if it cannot be read."""
+        """Take a copy of a database; return its size and the digests of its blocks, none if it cannot be read.
+
+        Raises
+        ------
+        NoRoomError
+            This machine has no room for the copy.
+        """
         self._drop()
-        with contextlib.suppress(sqlite3.Error, OSError):
-            self._image = DatabaseImage(partial(self._files.copy_into, name), self._directory.parent)
+        folder = self._directory.parent
+        try:
+            self._image = DatabaseImage(partial(self._files.copy_into, name), folder)
             return self._image.size, self._image.digests()
-        return 0, b""
+        except (sqlite3.Error, OSError) as error:
+            see_room(error, folder)
+            return 0, b""
 
     def _drop(self) -> None:
         if self._image is not None:

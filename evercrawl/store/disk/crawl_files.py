@@ -7,7 +7,7 @@ import hashlib
 import sqlite3
 from typing import TYPE_CHECKING, Protocol
 
-from evercrawl.store.disk.database_image import differing_bytes
+from evercrawl.store.disk.database_image import differing_bytes, see_room
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.modes import mode_of
 from evercrawl.store.disk.plain import place_of
@@ -48,6 +48,11 @@ class CrawlFiles(Protocol):
 
         Return how many bytes differ from an earlier copy, `before`, which may be missing. If it is 0, the two are the
         same, or the database cannot be read, and `goal` has no meaning.
+
+        Raises
+        ------
+        NoRoomError
+            There is no room for the copy.
         """
         ...
 
@@ -79,11 +84,13 @@ class CrawlFilesHere(RealDisk):
 
     def copy_database(self, name: str, goal: Path, before: Path) -> int:
         """Copy a database; its loss costs a few requests."""
-        with contextlib.suppress(sqlite3.Error):
+        try:
             with contextlib.closing(sqlite3.connect(goal)) as made:
                 self.copy_into(name, made)
-            return differing_bytes(before, goal)
-        return 0
+        except sqlite3.Error as error:
+            see_room(error, goal.parent)
+            return 0
+        return differing_bytes(before, goal)
 
     def copy_into(self, name: str, made: sqlite3.Connection) -> None:
         """Copy a database into another one that is open, in the state of one instant.

@@ -7,6 +7,7 @@ differ only in the blocks in which something was written meanwhile.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import shutil
@@ -15,11 +16,14 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from evercrawl.errors import NoRoomError
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 BLOCK_BYTES: Final = 16 << 10
 DIGEST_BYTES: Final = 32
+_NO_ROOM: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 
 class DatabaseImage:
@@ -67,6 +71,19 @@ class DatabaseImage:
     def close(self) -> None:
         """Remove the copy."""
         os.close(self._fd)
+
+
+def see_room(error: sqlite3.Error | OSError, folder: Path) -> None:
+    """Raise an error if a database could not be copied because the disk of the copy is full.
+
+    Raises
+    ------
+    NoRoomError
+        The disk is full.
+    """
+    full = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
+    if full or (isinstance(error, OSError) and error.errno in _NO_ROOM):
+        raise NoRoomError(f"{folder} has no room for a copy of a database; free some space") from error
 
 
 def blocks_in(size: int) -> int:
