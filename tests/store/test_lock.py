@@ -1,6 +1,9 @@
 """One writer a directory; a lock never outlives its process."""
 
+import errno
+import fcntl
 import os
+import stat
 import subprocess
 import sys
 import time
@@ -104,6 +107,34 @@ def test_children_do_not_keep_it(tmp_path):
             os.close(reading)
             os.close(writing)
             os.waitpid(forked, 0)
+
+
+def test_the_directory_stays_locked_if_the_file_is_removed(tmp_path, other):
+    (tmp_path / FILE).unlink()
+    assert holder(tmp_path) == {}
+    with pytest.raises(StoreError, match="in use by another process, whose lock file was removed; stop it first"):
+        Lock.take(tmp_path, "second", SINCE)
+    assert holder(tmp_path) == {}
+    other.kill()
+    other.wait()
+    assert holder(tmp_path) is None
+    Lock.take(tmp_path, "second", SINCE).release()
+
+
+def test_where_directories_cannot_be_locked_the_file_is_the_lock(tmp_path, monkeypatch):
+    lock_file = fcntl.flock
+
+    def refuses(fd: int, kind: int) -> None:
+        if stat.S_ISDIR(os.fstat(fd).st_mode):
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        lock_file(fd, kind)
+
+    monkeypatch.setattr(fcntl, "flock", refuses)
+    with Lock.take(tmp_path, "first", SINCE):
+        assert (holder(tmp_path) or {})["purpose"] == "first"
+        with pytest.raises(StoreError, match=r"\(first, since"):
+            Lock.take(tmp_path, "second", SINCE)
+    assert holder(tmp_path) is None
 
 
 def test_garbage_in_the_file_blocks_nobody(tmp_path):

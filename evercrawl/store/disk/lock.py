@@ -1,4 +1,8 @@
-"""The lock of a crawl directory, for one writer; it ends with its process."""
+"""The lock of a crawl directory, for one writer; it ends with its process.
+
+The process locks a file, which says who it is, and the directory itself, because people remove files called "lock".
+Some network file systems lock no directories: there, the file is the only lock.
+"""
 
 from __future__ import annotations
 
@@ -47,10 +51,17 @@ class Lock:
 
     It belongs to the process and is released when that ends, however it ends; the remaining file does not block
     others.
+
+    Parameters
+    ----------
+    fd
+        The lock file.
+    folder_fd
+        The directory; -1 if its file system cannot lock it.
     """
 
-    def __init__(self, fd: int) -> None:
-        self._fd = fd
+    def __init__(self, fd: int, folder_fd: int = -1) -> None:
+        self._fd, self._folder_fd = fd, folder_fd
         _held.add(self)
 
     @classmethod
@@ -80,13 +91,15 @@ class Lock:
             fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise in_words(error, "write", path) from error
-        if not _try_lock(fd, fcntl.LOCK_EX, _PATIENCE_S):
-            other = _told(fd) or "another process"
+        free = _try_lock(fd, fcntl.LOCK_EX, _PATIENCE_S)
+        folder_fd = _locked_folder(directory, fcntl.LOCK_EX, _PATIENCE_S) if free else None
+        if folder_fd is None:
+            other = _told(fd) or f"another process{', whose lock file was removed' if free else ''}"
             os.close(fd)
             raise StoreError(f"{directory} is in use by {other}; stop it first, or use another --dir")
         with contextlib.suppress(OSError):  # a full disk must not prevent opening a crawl
             _tell(fd, _Holder(os.getpid(), os.uname().nodename, now, purpose))
-        return cls(fd)
+        return cls(fd, folder_fd)
 
     def tell(self, socket: str) -> None:
         """Record in the lock file where the holder listens."""
@@ -97,9 +110,10 @@ class Lock:
 
     def release(self) -> None:
         """Release the lock; repeated calls do nothing."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        for fd in (self._folder_fd, self._fd):
+            if fd >= 0:
+                os.close(fd)
+        self._fd = self._folder_fd = -1
 
     def __enter__(self) -> Lock:
         return self
@@ -131,15 +145,15 @@ def lock_for_crawl(directory: Path) -> Lock:
 def holder(directory: Path) -> dict[str, Any] | None:
     """Return pid, host, since (s since the epoch), purpose and socket of the lock's holder; None if there is none.
 
-    The dict is empty if the holder had no disk space to describe itself.
+    The dict is empty if the holder had no disk space to describe itself, or its lock file was removed.
     """
     try:
         fd = os.open(directory / FILE, _LOOKING)
     except OSError:
-        return None
+        return {} if _is_folder_locked(directory) else None
     try:
         if _try_lock(fd, fcntl.LOCK_SH, 0.0):
-            return None
+            return {} if _is_folder_locked(directory) else None
         told = _told(fd)
         return msgspec.structs.asdict(told) if told else {}
     finally:
@@ -157,6 +171,30 @@ def last_begun(directory: Path) -> float | None:
         return told.since if told else None
     finally:
         os.close(fd)
+
+
+def _locked_folder(directory: Path, kind: int, patience_s: float) -> int | None:
+    """Return a descriptor that locks the directory itself, -1 if that is impossible; None if another process has it."""
+    try:
+        fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return -1
+    try:
+        locked = _try_lock(fd, kind, patience_s)
+    except OSError:  # this file system locks no directories
+        os.close(fd)
+        return -1
+    if locked:
+        return fd
+    os.close(fd)
+    return None
+
+
+def _is_folder_locked(directory: Path) -> bool:
+    fd = _locked_folder(directory, fcntl.LOCK_SH, 0.0)
+    if fd is not None and fd >= 0:
+        os.close(fd)
+    return fd is None
 
 
 def _try_lock(fd: int, kind: int, patience_s: float) -> bool:
