@@ -443,7 +443,7 @@ class Frontier(PoliteHosts):
             self._picked_values.append(values.take(taken) / np.maximum(ratio.take(taken), 1.0) ** _HOSTS_OWN)
             self._picked_at = now
             self._note_fresh(pages, taken, fresh, context)
-        if rows and self._queues.everyone:  # the values of the others are too low
+        if rows and self._queues.everyone and not self._queues.roused(values, least):  # the others are worth too little
             return False
         return bool(rows or out or added or self._queues.arrived)
 

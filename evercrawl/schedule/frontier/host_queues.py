@@ -76,12 +76,13 @@ class HostQueues:
     Attributes
     ----------
     everyone
-        Whether all rested hosts with pages that may be visited take part in the last choice.
+        Whether all rested hosts with pages that may be visited take part in the last choice; pages that awoke in it
+        may not.
     """
 
     def __init__(self, *, in_order: bool = False, reviews: int = 1, capacity: int = 1 << 27) -> None:
         self._in_order, self._reviews = int(in_order), reviews
-        self.everyone = False
+        self.everyone, self._woken = False, 0
         kinds = LOT, (ENTRY, 3), (ENTRY, PLACES), (np.uint32, WORDS_OF_TABLES)
         columns = reserve_together(kinds, capacity, large_pages=True)
         self._lots, self._lines, self._entries, self._tables = (column.reshape(-1) for column in columns)
@@ -240,7 +241,8 @@ class HostQueues:
             self._again, self._in_order, int(several), pointer(hosts), pointer(added), len(added),
         )  # fmt: skip
         _, valued, woken, arrived = self._counts.tolist()
-        self.everyone = bool(not woken and arrived < at_once and max(self._control[DUES], self._control[NEWS]) <= wide)
+        self._woken = woken
+        self.everyone = bool(arrived < at_once and max(self._control[DUES], self._control[NEWS]) <= wide)
         return self._slots[:n], valued, valued - woken, self._dear[:n]
 
     def hosts_of(self, rows: int) -> Slots:
@@ -267,6 +269,10 @@ class HostQueues:
     def arrived(self) -> bool:
         """Whether a host became ready, or pages awoke, in the last choice."""
         return bool(self._counts[3])
+
+    def roused(self, values: Floats, least: float) -> bool:
+        """Whether a page that awoke in the last choice has a value of at least `least`, given all rows' values."""
+        return bool(self._woken and (values[-self._woken :] >= least).any())
 
     def best(self, values: Floats, least: float, *, several: bool = False) -> Iterator[tuple[int, int, int, int]]:
         """Yield the hosts that take part, from the best value down to `least`: number, best row, its slot, 1 if new.
