@@ -34,7 +34,7 @@ BODY_BYTES: Final = 64 << 10
 """Of a request; a longer one is refused."""
 PER_S: Final = 50.0
 BURST: Final = 200.0
-"""Requests of one address, or network behind a proxy: so many a second in the long run, and so many at once."""
+"""Requests of one network, or of this machine: so many a second in the long run, and so many at once."""
 _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")
@@ -165,16 +165,18 @@ class RequestGuard:
         client = (scope.get("client") or ("", 0))[0]
         proxied = any(name in headers for name in _FORWARDED) or scope.get("http_version") == _PROXY_VERSION
         forwarded = ",".join(headers.getlist("x-forwarded-for"))
-        wait_s = self._take(network_of(client, forwarded) if proxied and _is_loopback(client) else client)
+        local = _is_loopback(client) and not proxied
+        network = network_of(client, forwarded)
+        wait_s = self._take(client if local else network)
         if wait_s > 0:
             return 429, "too many requests at once; ask more slowly", {"retry-after": str(int(wait_s) + 1)}
         length = headers.get("content-length") or "0"
         if whole_of(length, 0, BODY_BYTES) is None:
             return 413, f"a request may have {BODY_BYTES} bytes", {}
-        knows, local = self._knows(headers), _is_loopback(client) and not proxied
+        knows = self._knows(headers)
         free = local or (self._public == "search" and _searches(path)) or knows
-        network = None if knows or local else network_of(client, forwarded)
-        scope.setdefault("state", {}).update(may_read=free, knows=knows, network=network)
+        stranger = None if knows or local else network
+        scope.setdefault("state", {}).update(may_read=free, knows=knows, network=stranger)
         if method not in _SAFE and not (path == ASKED and free):
             return self._judge_write(headers, ticketed=method == "POST" and path in TICKETED)
         if path.startswith(_DATA) and (_is_fetched(headers) or (path == ASKED and _is_foreign(headers))):

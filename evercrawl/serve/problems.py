@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from evercrawl.errors import ConfigError, EvercrawlError, NotReadyError
@@ -61,4 +61,14 @@ async def on_trouble(request: Request, error: Exception) -> Response:
     return problem(400 if isinstance(error, ConfigError) else 503, str(error), again)
 
 
-HANDLERS: dict[Any, Any] = {RequestError: on_problem, HTTPException: on_http, EvercrawlError: on_trouble}
+async def on_gone(request: Request, error: Exception) -> Response:
+    """Return the response for a request that broke off, which nobody reads: it is no error that a log should have."""
+    return problem(400, "the request broke off before its end")
+
+
+HANDLERS: dict[Any, Any] = {
+    RequestError: on_problem,
+    HTTPException: on_http,
+    EvercrawlError: on_trouble,
+    ClientDisconnect: on_gone,
+}

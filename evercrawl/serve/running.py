@@ -15,7 +15,7 @@ import uvicorn
 
 from evercrawl.errors import ConfigError
 from evercrawl.serve.app import app
-from evercrawl.serve.connections import bounded
+from evercrawl.serve.connections import ConnectionLimits, bounded, room_for
 from evercrawl.serve.guard import token_of
 from evercrawl.serve.parted.app import parted_app
 from evercrawl.serve.signals.receiver import SignalReceiver
@@ -27,10 +27,13 @@ if TYPE_CHECKING:
     from evercrawl.serve.replica import CrawlReplica
 
 _BACKLOG: Final = 512
+_AT_ONCE: Final = 64
+"""Connections that are accepted before any can be closed: few beside the descriptors that `room_for` leaves."""
 _MOST: Final = 2000
-"""Connections and requests at once; who comes later gets a 503."""
+"""Connections at once; for another, one that waits for its client is closed."""
 _STRANGERS: Final = 700
-_IDLE_S: Final = 30
+_RESERVE: Final = 100
+"""Connections beyond the limit, if none waits; who comes later gets a 503."""
 _GRACE_S: Final = 3
 _SWITCH_S: Final = 0.0005
 """After so long a thread that computes lets another go on: by default who answers would wait ten times as long."""
@@ -94,12 +97,14 @@ def serve(
     else:
         made = app(directory, token, names, public, record=record)
     bound = _bound(address, port)
+    most = room_for(_MOST if signals is None else _MOST + _STRANGERS)
+    strangers = 0 if signals is None else most * _STRANGERS // (_MOST + _STRANGERS)
     config = uvicorn.Config(
-        made, http=bounded(), ws="none", log_level="error", access_log=False, server_header=False, date_header=True,
-        backlog=_BACKLOG, limit_concurrency=_MOST, timeout_keep_alive=_IDLE_S, timeout_graceful_shutdown=_GRACE_S,
-        proxy_headers=False,
+        made, http=bounded(ConnectionLimits(of_all=most - strangers)), ws="none", log_level="error", access_log=False,
+        server_header=False, date_header=True, backlog=_AT_ONCE, limit_concurrency=most - strangers + _RESERVE,
+        timeout_graceful_shutdown=_GRACE_S, proxy_headers=False,
     )  # fmt: skip
-    beside = _receiving(directory, made, signals) if signals is not None else None
+    beside = _receiving(directory, made, signals, strangers) if signals is not None else None
     name = f"[{address}]" if ":" in address else address
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(address, name)
     link = f"http://{shown}:{bound.getsockname()[1]}/#token={token}"
@@ -116,6 +121,7 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, and report it."""
         await super().startup(sockets)
+        _listen_on(sockets)
         if self.started and self._beside is not None:
             await self._beside.begin()
         if self.started:
@@ -144,6 +150,7 @@ class _Beside(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start listening, and let the main server continue."""
         await super().startup(sockets)
+        _listen_on(sockets)
         self._begun.set()
 
     async def end(self) -> None:
@@ -158,8 +165,14 @@ class _Beside(uvicorn.Server):
         yield
 
 
-def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Beside:
-    """Return the receiver of publishers' notifications."""
+def _listen_on(sockets: list[socket.socket] | None) -> None:
+    """Let more connections wait to be accepted than are accepted at once, which asyncio takes for one number."""
+    for each in sockets or ():
+        each.listen(_BACKLOG)
+
+
+def _receiving(directory: Path, made: Starlette, options: SignalOptions, most: int) -> _Beside:
+    """Return the receiver of publishers' notifications, for so many connections at once."""
     replica: CrawlReplica = made.state.context.replica
 
     def knows(host: str) -> bool:
@@ -171,9 +184,9 @@ def _receiving(directory: Path, made: Starlette, options: SignalOptions) -> _Bes
     receiver = SignalReceiver(directory, config, knows, options.public_url, options.topics)
     bound = _bound(options.address, options.port)
     about = uvicorn.Config(
-        receiver.app(), http=bounded(), ws="none", log_level="error", access_log=False, server_header=False,
-        backlog=_BACKLOG, limit_concurrency=_STRANGERS, timeout_keep_alive=_IDLE_S,
-        timeout_graceful_shutdown=_GRACE_S, proxy_headers=False,
+        receiver.app(), http=bounded(ConnectionLimits(of_all=most)), ws="none", log_level="error", access_log=False,
+        server_header=False, backlog=_AT_ONCE, limit_concurrency=most + _RESERVE, timeout_graceful_shutdown=_GRACE_S,
+        proxy_headers=False,
     )  # fmt: skip
     return _Beside(about, bound)
 
