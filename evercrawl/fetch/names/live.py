@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from evercrawl.errors import ConfigError
 from evercrawl.fetch.names.base import NO_SUCH_NAME, TIME_OUT, NameAnswer, ResolveError, literal, ordered
+from evercrawl.fetch.names.query_channel import QueryChannel
 
 if TYPE_CHECKING:
     import pycares
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["DnsResolver", "SystemResolver"]
 
 _Answer: TypeAlias = tuple[list[str], float | None, str]  # addresses, their lifetime in s, and why there are none
-_RENEWED: Final = 8192  # queries after which c-ares gets a new channel, because a channel keeps all of its answers
+CHANNEL_QUERIES: Final = 8192  # after which c-ares gets a new channel, because a channel keeps all of its answers
 _GRACE_S = 0.3  # with IPv4 addresses at hand, an IPv6 answer is not worth a longer wait
 
 
@@ -108,8 +109,8 @@ class DnsResolver:
         self._server = _server(server)
         self.label = f"the name server {self._server}"
         self._timeout_s = timeout_s
-        self._channel: pycares.Channel | None = None
-        self._before: pycares.Channel | None = None
+        self._channel: QueryChannel | None = None
+        self._before: QueryChannel | None = None
         self._queries = 0  # of the present channel
 
     async def resolve(self, host: str) -> NameAnswer:
@@ -137,34 +138,29 @@ class DnsResolver:
         """Return a future of the records of one type; it holds a reason rather than an exception."""
         import pycares  # takes 20 ms, so only when it is used
 
-        loop = asyncio.get_running_loop()
-        answer: asyncio.Future[_Answer] = loop.create_future()
+        answer: asyncio.Future[_Answer] = asyncio.get_running_loop().create_future()
 
         def finish(result: _Answer) -> None:
             if not answer.done():
                 answer.set_result(result)
 
-        def called(result: pycares.DNSResult | None, code: int | None) -> None:  # on a thread of c-ares
-            with suppress(RuntimeError):  # the loop may be closed by now
-                loop.call_soon_threadsafe(finish, _read(result, code))
+        def answered(result: pycares.DNSResult | None, code: int | None) -> None:
+            finish(_read(result, code))
 
-        if self._channel is None or self._queries >= _RENEWED:
-            self._before, self._channel = self._channel, self._new_channel()  # its last queries are under way
-            self._queries = 0
+        if self._channel is None or self._queries >= CHANNEL_QUERIES:
+            if self._before is not None:
+                self._before.close()
+            self._before = self._channel  # its last queries are under way
+            self._channel, self._queries = QueryChannel(self._server, self._timeout_s / 3), 0
         self._queries += 1
         try:
-            self._channel.query(host, record_type, callback=called)
+            self._channel.query(host, record_type, answered)
         except (pycares.AresError, ValueError):
             finish(([], None, NO_SUCH_NAME))  # it cannot be a name
         return answer
 
-    def _new_channel(self) -> pycares.Channel:
-        import pycares
-
-        return pycares.Channel(servers=[self._server], timeout=self._timeout_s / 3, tries=2)
-
     def close(self) -> None:
-        """Release sockets and threads; look-ups under way fail."""
+        """Release sockets; look-ups under way fail. To be called in the loop."""
         for channel in (self._before, self._channel):
             if channel is not None:
                 channel.close()
