@@ -16,6 +16,7 @@ _MOST: Final = 0.98
 AT_FIRST: Final = 0.5
 """Prior of rho for a site whose first change was announced."""
 _FEW: Final = 5.0  # weight of the mean over sites in the estimate for a site, in expected changes
+_USUAL: Final = (0.1, 3.0)  # bounds of the means over sites, so that no site makes those of others count for nothing
 _LITTLE: Final = 1e-9  # fraction that counts as zero
 
 
@@ -96,10 +97,11 @@ class Recall:
 
 
 def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> UsualAnnouncing:
-    """Return the means over sites from the counts of `Recall`; sites that never announced a change are excluded."""
+    """Return the means over sites from the counts of `Recall`, within bounds; others never announced a change."""
     some = heard > 0
     announced = heard[some].sum() / (listened[some].sum() + 1.0)
-    return UsualAnnouncing(float(announced), float((missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)))
+    silent = (missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)
+    return UsualAnnouncing(*(min(max(float(each), _USUAL[0]), _USUAL[1]) for each in (announced, silent)))
 
 
 def part(usual: UsualAnnouncing, heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> Floats:

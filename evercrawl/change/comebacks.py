@@ -6,6 +6,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import ArrayLike
 
+from evercrawl.change.credits import EventCredits
+
 SHAPE: Final = 0.5
 """a, a shape with which some pages are back within hours and most never."""
 _EXPECTED_S: Final = 30 * 86_400.0  # prior time gone per return
@@ -19,6 +21,7 @@ class Comebacks:
     Gamma(a, b + T): the longer a page has been gone, the longer it is likely to stay gone. The crawl learns b from the
     number of returns and the time in which they were possible, where each second counts b / (b + T), the relative
     expectation of a return. The prior is one return in thirty days, with the weight of one page observed for that time.
+    Of one site at most a few times as many returns count as expected.
 
     Parameters
     ----------
@@ -45,15 +48,28 @@ class Comebacks:
     def __init__(self, back: float = 0, watched_s: float = 0.0) -> None:
         self.back, self.watched_s = back, watched_s
         self.elsewhere = 0.0, 0.0
+        self._credits = EventCredits()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory use in bytes."""
+        return self._credits.nbytes
 
     def learn(self, gone_s: ArrayLike, interval_s: ArrayLike, *, back: int) -> None:
         """Learn that `back` of the pages are back, which had been gone for `gone_s` at the visit an interval ago.
 
         Both are in seconds, of shape (n,) or scalars for one page.
         """
+        self.watched_s, self.back = self.watched_s + self._weighted_s(gone_s, interval_s), self.back + back
+
+    def learn_of_site(self, site: int, gone_s: float, interval_s: float, *, back: bool) -> None:
+        """Learn the result for a page of a site, within the limit for one site."""
+        self._credits.expect(site, self.per_s * self._weighted_s(gone_s, interval_s))
+        self.learn(gone_s, interval_s, back=int(back and self._credits.take(site)))
+
+    def _weighted_s(self, gone_s: ArrayLike, interval_s: ArrayLike) -> float:
         scale_s = self.scale_s
-        self.back += back
-        self.watched_s += float(np.sum(scale_s * np.log1p(np.asarray(interval_s) / (scale_s + np.asarray(gone_s)))))
+        return float(np.sum(scale_s * np.log1p(np.asarray(interval_s) / (scale_s + np.asarray(gone_s)))))
 
     @property
     def per_s(self) -> float:

@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from evercrawl.change.credits import EventCredits
+
 RETURNS: Final = 0.5
 """Assumed fraction of the pages found gone that are back at the next visit; the same for pages found gone again."""
 _EXPECTED_S: Final = 365.25 * 86_400.0  # prior observed time per vanished page
@@ -11,7 +13,7 @@ class Deaths:
     """The rate at which pages vanish, over the whole crawl: pages found gone, divided by the total observed time.
 
     The prior is one per page and year, with the weight of one page observed for a year, so that a few pages found gone
-    soon after the start have little influence.
+    soon after the start have little influence. Of one site at most a few times as many pages count as expected.
 
     Parameters
     ----------
@@ -44,11 +46,22 @@ class Deaths:
     def __init__(self, gone: float = 0, watched_s: float = 0.0) -> None:
         self.gone, self.watched_s = gone, watched_s
         self.elsewhere = 0.0, 0.0
+        self._credits = EventCredits()
+
+    @property
+    def nbytes(self) -> int:
+        """Memory use in bytes."""
+        return self._credits.nbytes
 
     def learn(self, interval_s: float, *, gone: int) -> None:
         """Learn the result for a page that existed an interval ago; or for many, by the sum of their intervals."""
         self.gone += gone
         self.watched_s += interval_s
+
+    def learn_of_site(self, site: int, interval_s: float, *, gone: bool) -> None:
+        """Learn the result for a page of a site, within the limit for one site."""
+        self._credits.expect(site, self.per_s * interval_s)
+        self.learn(interval_s, gone=int(gone and self._credits.take(site)))
 
     @property
     def per_s(self) -> float:

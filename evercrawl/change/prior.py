@@ -3,11 +3,11 @@
 Pages of a site change alike, so the scale of the prior is learned by site, and shrunk to the crawl's for sites with few
 pages. The shape is fixed: 0.4 is heavy-tailed enough for rates that differ a thousandfold within a site.
 
-A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, shrunk to the crawl's level, which is the
-mean over sites, shrunk to the default. The a and b of the pages include the prior itself. If they were computed with
-the site's own estimate, a site whose pages never change (or always do) would drift without bound. Therefore they are
-computed with a *reference* that is fixed between two fits, and a page is weighted by the part of its posterior that is
-not prior.
+A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, shrunk to the crawl's level. That is the
+limited mean over sites (`levels`), shrunk to the default. The a and b of the pages include the prior itself. If they
+were computed with the site's own estimate, a site whose pages never change (or always do) would drift without bound.
+Therefore they are computed with a *reference* that is fixed between two fits, and a page is weighted by the part of its
+posterior that is not prior.
 
 References
 ----------
@@ -15,14 +15,16 @@ Robbins (1956). An Empirical Bayes Approach to Statistics. Morris (1983). Parame
 """
 
 import math
+from collections.abc import Callable
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.rows import Rows
+from evercrawl.change.levels import Levels
 from evercrawl.change.special import digamma, digammas
-from evercrawl.types import Floats, Ints
+from evercrawl.types import Flags, Floats, Ints
 
 SHAPE: Final = 0.4
 """a0. From 0.2 to 0.5, freshness is within 1.5 points of the best; 1 loses up to 6, because it abandons pages."""
@@ -40,6 +42,7 @@ MOST_SCALE_S: Final = SHAPE * 100 * 365.25 * 86_400.0
 ROUNDS: Final = 12
 """Maximum number of times that a fit moves its reference to the level just found. Relative to a distant reference,
 evidence moves the level by a factor of about 12 only, so this number suffices from any start."""
+_ALONE, _SHARED = 1, 2  # kinds of sites; 0 is unknown
 SETTLED: Final = 0.01
 """Tolerance in ln lambda: a fit ends when no site moves by more."""
 
@@ -51,11 +54,14 @@ class SitePriors:
     ----------
     count
         Number of sites.
+    shared
+        Returns whether a site shares one vote for the crawl's level with all others that do; none does by default.
+        It is called when a site has its first observations.
 
     Attributes
     ----------
-    elsewhere
-        The `sums` of the sites of other partitions, which count equally for the crawl's level.
+    votes
+        The votes of the sites for the crawl's level.
 
     Examples
     --------
@@ -67,38 +73,46 @@ class SitePriors:
     [16.0, 10.1]
     """
 
-    def __init__(self, count: int = 0) -> None:
+    def __init__(self, count: int = 0, shared: Callable[[int], bool] | None = None) -> None:
         self._level = digamma(SHAPE)  # ln lambda for b = 1 s
-        self.elsewhere = 0.0, 0.0
+        self._elsewhere, self._shares = Levels(), shared
+        self._known_level: float | None = None
         self._clear(count)
 
     def _clear(self, count: int) -> None:
         self._weights, self._references_s = Rows("f8"), Rows("f8")
         self._sums = Rows("f8")  # by site: sum of weighted levels, E[ln lambda] relative to the default's
-        self._heard = 0.0  # over all sites, sum of weight / (weight + SITE_PAGES)
-        self._told = 0.0  # over all sites, sum of that times the level
+        self._kinds = Rows("u1")  # by site: whether it shares a vote, once that is known
+        self._vote(Levels())
         self.grow(count)
 
     def grow(self, count: int) -> None:
         """Make room for `count` sites; new sites start at the crawl's level."""
         known = len(self._weights)
         if count > known:
-            for column in (self._weights, self._sums):
+            for column in (self._weights, self._sums, self._kinds):
                 column.upto(count)
             self._references_s.upto(count)[known:] = self.crawl_scale_s
 
     @classmethod
-    def unread(cls, count: int) -> "SitePriors":
-        """Return priors without any observations; the references of sites are set with their first observations."""
+    def unread(cls, count: int, like: "SitePriors | None" = None) -> "SitePriors":
+        """Return priors without any observations; the references of sites are set with their first observations.
+
+        Sites share votes, and other partitions have theirs, as in `like`.
+        """
         priors = cls()
-        for column in (priors._weights, priors._sums, priors._references_s):
+        for column in (priors._weights, priors._sums, priors._kinds, priors._references_s):
             column.upto(count)
+        if like is not None:
+            priors._shares, priors._elsewhere = like._shares, like._elsewhere
+            kinds = like._kinds.upto(0)[:count]
+            priors._kinds.upto(0)[: len(kinds)] = kinds
         return priors
 
     @property
     def nbytes(self) -> int:
         """Memory use in bytes."""
-        return self._weights.nbytes + self._sums.nbytes + self._references_s.nbytes
+        return self._weights.nbytes + self._sums.nbytes + self._kinds.nbytes + self._references_s.nbytes
 
     def learn(self, site: int, before: tuple[float, float] | None, after: tuple[float, float] | None) -> None:
         """Learn the effect of a visit on a page's evidence.
@@ -115,16 +129,16 @@ class SitePriors:
         weight, total, reference_s = float(weights[site]), float(sums[site]), float(self._references_s.whole()[site])
         if not reference_s:
             reference_s = self._references_s.whole()[site] = self.scale_s(site)
-        self._heard -= weight / (weight + SITE_PAGES)
-        self._told -= total / (weight + SITE_PAGES)
+        shared = self.shares_vote(site)
+        self.votes.remove(weight / (weight + SITE_PAGES), total / (weight + SITE_PAGES), shared=shared)
         for sign, evidence in ((-1.0, before), (1.0, after)):
             if evidence is not None:
                 share, level = self._page(evidence[0], evidence[1], reference_s)
                 weight += sign * share
                 total += sign * share * level
         weights[site], sums[site] = weight, total
-        self._heard += weight / (weight + SITE_PAGES)
-        self._told += total / (weight + SITE_PAGES)
+        self.votes.add(weight / (weight + SITE_PAGES), total / (weight + SITE_PAGES), shared=shared)
+        self._known_level = None
 
     def learn_many(
         self, sites: Ints, before: tuple[Floats, Floats] | None, after: tuple[Floats, Floats] | None
@@ -142,7 +156,8 @@ class SitePriors:
         references_s, touched = self._references_s.all(), np.unique(sites)
         first = touched[references_s[touched] == 0.0]
         references_s[first] = self.scales_at(first)
-        heard, told = _pooled(weights[touched], sums[touched])
+        shared = self._are_shared(touched)
+        before_votes = _pooled(weights[touched], sums[touched], shared)
         for sign, evidence in ((-1.0, before), (1.0, after)):
             if evidence is not None:
                 counts = ~np.isnan(evidence[0])
@@ -150,8 +165,38 @@ class SitePriors:
                 shares, levels = _pages(evidence[0][counts], evidence[1][counts], references_s[of])
                 np.add.at(weights, of, sign * shares)
                 np.add.at(sums, of, sign * shares * levels)
-        now_heard, now_told = _pooled(weights[touched], sums[touched])
-        self._heard, self._told = self._heard + now_heard - heard, self._told + now_told - told
+        after_votes = _pooled(weights[touched], sums[touched], shared)
+        self._vote(self.votes.plus(after_votes).minus(before_votes))
+
+    def vote_alone(self, site: int) -> None:
+        """Give a site a vote of its own from now on, if it shares one."""
+        if not self.shares_vote(site):
+            return
+        weight, total = float(self._weights.whole()[site]), float(self._sums.whole()[site])
+        vote = weight / (weight + SITE_PAGES), total / (weight + SITE_PAGES)
+        self.votes.remove(*vote, shared=True)
+        self.votes.add(*vote, shared=False)
+        self._kinds.whole()[site] = _ALONE
+        self._known_level = None
+
+    def shares_vote(self, site: int) -> bool:
+        """Return whether a site shares a vote."""
+        if self._shares is None:
+            return False
+        kinds = self._kinds.whole()
+        if not kinds[site]:
+            kinds[site] = _SHARED if self._shares(site) else _ALONE
+        return bool(kinds[site] == _SHARED)
+
+    def _are_shared(self, sites: Ints) -> Flags:
+        """Return whether each of some different sites shares a vote, shape (n,)."""
+        if self._shares is None:
+            return np.zeros(len(sites), np.bool_)
+        kinds = self._kinds.all()
+        for site in sites[kinds[sites] == 0].tolist():
+            kinds[site] = _SHARED if self._shares(site) else _ALONE
+        shared: Flags = kinds[sites] == _SHARED
+        return shared
 
     def fit(self, sites: Ints, shape: Floats, scale_s: Floats, seen: NDArray[np.bool_], count: int) -> None:
         """Fit the priors to all pages at once, and discard what was learned before.
@@ -165,7 +210,10 @@ class SitePriors:
         count
             Number of sites.
         """
+        kinds = self._kinds
         self._clear(count)
+        self._kinds = kinds
+        self._kinds.upto(count)
         sites = sites[seen]
         shape, scale_s = (np.asarray(column[seen], np.float64) for column in (shape, scale_s))
         raised = digammas(SHAPE + shape) - self._level
@@ -195,7 +243,8 @@ class SitePriors:
     def become(self, other: "SitePriors") -> None:
         """Copy the state of another object."""
         self._weights, self._sums, self._references_s = other._weights, other._sums, other._references_s
-        self._heard, self._told = other._heard, other._told
+        self._kinds = other._kinds
+        self._vote(other.votes)
 
     def scale_s(self, site: int) -> float:
         """Return the scale of one site's prior."""
@@ -205,23 +254,33 @@ class SitePriors:
         return min(max(DEFAULT_SCALE_S * math.exp(-level), LEAST_SCALE_S), MOST_SCALE_S)
 
     @property
-    def sums(self) -> tuple[float, float]:
-        """The contribution of these sites to the crawl's level: the total weight, and the sum of weighted levels.
+    def elsewhere(self) -> Levels:
+        """The `votes` of the sites of other partitions, which count equally for the crawl's level.
 
-        Two crawls that exchange these sums have equal priors for sites without observations:
+        Two crawls that exchange their votes have equal priors for sites without observations:
 
         >>> one, other = SitePriors(1), SitePriors(1)
         >>> one.learn(0, None, (0.0, 40 * 86_400.0))
-        >>> other.elsewhere = one.sums
+        >>> other.elsewhere = one.votes
         >>> one.crawl_scale_s == other.crawl_scale_s
         True
         """
-        return self._heard, self._told
+        return self._elsewhere
+
+    @elsewhere.setter
+    def elsewhere(self, votes: Levels) -> None:
+        self._elsewhere, self._known_level = votes, None
 
     @property
     def _crawl_level(self) -> float:
-        heard, told = self.elsewhere
-        return (self._told + told) / (self._heard + heard + CRAWL_SITES)
+        if self._known_level is None:
+            votes = self.votes if self._elsewhere.empty else self.votes.plus(self._elsewhere)
+            self._known_level = votes.mean(CRAWL_SITES)
+        return self._known_level
+
+    def _vote(self, votes: Levels) -> None:
+        self.votes = votes
+        self._known_level = None
 
     @property
     def crawl_scale_s(self) -> float:
@@ -255,12 +314,14 @@ class SitePriors:
     def _set(self, weights: Floats, sums: Floats, references_s: Floats) -> None:
         for column, values in ((self._weights, weights), (self._sums, sums), (self._references_s, references_s)):
             column.restore(values)
-        self._heard, self._told = _pooled(weights, sums)
+        shared, some = np.zeros(len(weights), np.bool_), np.flatnonzero(weights > 0.0)
+        shared[some] = self._are_shared(some)
+        self._vote(_pooled(weights, sums, shared))
 
 
-def _pooled(weights: Floats, sums: Floats) -> tuple[float, float]:
-    """Return the contribution of sites to the crawl's level: the total weight, and the sum of weighted levels."""
-    return float((weights / (weights + SITE_PAGES)).sum()), float((sums / (weights + SITE_PAGES)).sum())
+def _pooled(weights: Floats, sums: Floats, shared: Flags) -> Levels:
+    """Return the votes of sites for the crawl's level."""
+    return Levels.of_many(weights / (weights + SITE_PAGES), sums / (weights + SITE_PAGES), shared)
 
 
 def _pages(shape: Floats, scale_s: Floats, references_s: Floats) -> tuple[Floats, Floats]:

@@ -1,12 +1,16 @@
 """Beliefs about how fast pages change, vanish and come back, from the evidence of all records."""
 
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
 
 from evercrawl.change.comebacks import Comebacks
 from evercrawl.change.deaths import Deaths
+from evercrawl.change.levels import Levels
 from evercrawl.change.prior import ROUNDS, SETTLED, SitePriors
+from evercrawl.model.site_votes import SiteVotes
 from evercrawl.store.state import State
 from evercrawl.types import Outcome
 
@@ -62,9 +66,14 @@ class Refitting:
             self._next.refer(np.array([site]), self._basis)
             self._next.learn(site, before, after)
 
+    def vote_alone(self, site: int) -> None:
+        """Give a site a vote of its own from now on."""
+        for each in {id(each): each for each in (self._priors, self._basis, self._next)}.values():
+            each.grow(len(self._state.sites))
+            each.vote_alone(site)
+
     def _begin_round(self, basis: SitePriors) -> None:
-        self._basis, self._next = basis, SitePriors.unread(len(self._state.sites))
-        self._next.elsewhere = self._priors.elsewhere
+        self._basis, self._next = basis, SitePriors.unread(len(self._state.sites), like=self._priors)
         self._at, self._moved = 0, 0.0
 
     def _go_on(self) -> None:
@@ -87,10 +96,10 @@ class Refitting:
                 self._begin_round(self._next)
 
 
-def priors_of(state: State) -> SitePriors:
-    """Return the priors fitted to the evidence of all records."""
-    priors = SitePriors(len(state.sites))
-    priors.elsewhere = _elsewhere(state, "heard"), _elsewhere(state, "told")
+def priors_of(state: State, votes: SiteVotes | None = None) -> SitePriors:
+    """Return the priors fitted to the evidence of all records; `votes` tells which sites share a vote."""
+    priors = SitePriors(len(state.sites), (votes or SiteVotes(state)).shares)
+    priors.elsewhere = Levels.from_sums(total(elsewhere_of(state).values()))
     fit(priors, state)
     return priors
 
@@ -98,14 +107,16 @@ def priors_of(state: State) -> SitePriors:
 def deaths_of(state: State) -> Deaths:
     """Return the vanishing rates that an earlier run noted."""
     deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
-    deaths.elsewhere = _elsewhere(state, "gone_pages"), _elsewhere(state, "watched_s")
+    told = total(elsewhere_of(state).values())
+    deaths.elsewhere = told["gone_pages"], told["watched_s"]
     return deaths
 
 
 def comebacks_of(state: State) -> Comebacks:
     """Return the comeback rates that an earlier run noted."""
     comebacks = Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
-    comebacks.elsewhere = _elsewhere(state, "back_pages"), _elsewhere(state, "gone_watched_s")
+    told = total(elsewhere_of(state).values())
+    comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]
     return comebacks
 
 
@@ -119,9 +130,18 @@ def elsewhere_of(state: State) -> dict[int, dict[str, float]]:
     return found
 
 
-def _elsewhere(state: State, name: str) -> float:
-    """Return a sum over the other partitions, as it was noted."""
-    return sum(sums.get(name, 0.0) for sums in elsewhere_of(state).values())
+def total(every: Iterable[Mapping[str, float]]) -> defaultdict[str, float]:
+    """Return the totals of sums by name, 0 for other names.
+
+    >>> found = total([{"back": 1.0}, {"back": 2.0}])
+    >>> found["back"], found["gone"]
+    (3.0, 0.0)
+    """
+    found = defaultdict[str, float](float)
+    for sums in every:
+        for name, value in sums.items():
+            found[name] += value
+    return found
 
 
 def fit(priors: SitePriors, state: State) -> None:

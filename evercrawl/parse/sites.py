@@ -23,6 +23,30 @@ def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
+@cache
+def _registries() -> PublicSuffixList:
+    return PublicSuffixList(only_icann=True)
+
+
+@lru_cache(maxsize=8192)
+def _of_a_registry(suffix: str) -> bool:
+    return _registries().publicsuffix(suffix) == suffix
+
+
+def costs_nothing(site: str) -> bool:
+    """Return whether a site is a name below a domain whose owner gives out names, such as `github.io`.
+
+    Such names are mostly free. Names that registries give out cost a fee; addresses are no names.
+
+    Examples
+    --------
+    >>> costs_nothing("ant.github.io"), costs_nothing("ant.co.uk"), costs_nothing("192.0.2.1")
+    (True, False, False)
+    """
+    suffix = site.partition(".")[2]
+    return bool(suffix) and not is_address(site) and not _of_a_registry(suffix)
+
+
 def site_rules() -> int:
     """Return a non-zero digest of the list in use: with another list, hosts may belong to other sites."""
     return checksum(f"{__version__} {_GROUPING}".encode()) | 1

@@ -34,6 +34,16 @@ def test_what_is_usual_speaks_for_a_site_of_which_little_is_known() -> None:
     assert last == pytest.approx(others[0], rel=0.15)
 
 
+@pytest.mark.parametrize(("listened", "changes"), [(0.001, 1.0), (50.0, 0.0)])
+def test_sites_that_announce_as_no_site_can_do_not_decide_for_one_that_shows_otherwise(listened, changes) -> None:
+    """A site announced one of its four changes; others seem to announce far more than change, or to hide nothing."""
+    recall = Recall(41)
+    recall.heard[:], recall.listened[:], recall.looked[:] = 100.0, listened, 50.0
+    recall.missed[:] = changes * 100.0
+    recall.heard[40], recall.missed[40], recall.listened[40], recall.looked[40] = 1.0, 3.0, 4.0, 4.0
+    assert 0.1 < recall.of(np.array([40])).item() < 0.85  # it was 0.96, and 0.92
+
+
 @pytest.mark.parametrize("true", [0.1, 0.2, 0.5, 0.8])
 @pytest.mark.parametrize("wait", [0.3, 2.0, 5.0])
 @pytest.mark.parametrize("shape", [0.4, 3.0])

@@ -179,6 +179,30 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
     assert again.notes() == changes.notes()
 
 
+def test_of_pages_that_vanish_on_names_that_cost_nothing_one_counts_and_on_sites_each(begun):
+    gone = []
+    begun.limited(scope="any")
+    for suffix in ("github.io", "test"):
+        urls = [f"http://f{i}.{suffix}/" for i in range(5)]
+        begun.visit(f"{SITE}/", begun.page(f"Home {suffix}", *urls))
+        for url in urls:
+            begun.visit(url, body("one"))
+            begun.visit(url, b"", 404)
+        gone.append(begun.changes.deaths.gone)
+    assert gone == [1, 6]
+
+
+def test_of_pages_that_return_on_names_that_cost_nothing_one_counts(begun):
+    begun.limited(scope="any")
+    urls = [f"http://f{i}.github.io/" for i in range(5)]
+    begun.visit(f"{SITE}/", begun.page("Home", *urls))
+    for url in urls:
+        begun.visit(url, body("one"))
+        begun.visit(url, b"", 404)
+        begun.visit(url, body("one"))
+    assert begun.changes.comebacks.back == 1
+
+
 def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_which_they_could_be(begun):
     changes, expected = begun.changes, Comebacks()
     begun.visit(PAGE, body("one"))

@@ -6,6 +6,7 @@ import random
 import numpy as np
 
 from evercrawl.arrays.hasher import Hasher
+from evercrawl.change.levels import Levels
 from evercrawl.change.prior import SitePriors
 from evercrawl.crawl.learn.changes import Changes
 from evercrawl.crawl.posting.commons import AGAIN_S, EVERY_S, Commons
@@ -77,13 +78,14 @@ def test_after_a_restart_what_one_says_anew_does_not_replace_what_the_others_sai
     """They may be away, and count by what they said last."""
     state = State(VirtualDisk(random.Random(1)), 0.0, Hasher(b""))
     changes = Changes(state, AnnouncedDates(state.accounts))
-    sums = dict.fromkeys(changes.sums(), 1.0)
+    sums = dict.fromkeys(changes.sums(), 1.0) | {"level2_weight": 0.5, "level2_total": 1.0}
     for sender in (1, 2, 13):
         changes.take(sender, sums | {"gone_pages": float(sender)})
     state.notes.update(changes.notes())
     again = Changes(state, AnnouncedDates(state.accounts))
     assert again.deaths.elsewhere == deaths_of(state).elsewhere == (16.0, 3.0)
-    assert (again.priors.elsewhere, again.comebacks.elsewhere) == ((3.0, 3.0), (3.0, 3.0))
+    assert again.comebacks.elsewhere == (3.0, 3.0)
+    assert again.priors.elsewhere.sums() == {"level2_weight": 1.5, "level2_total": 3.0}
     again.take(2, sums | {"gone_pages": 4.0})
     assert again.deaths.elsewhere == (18.0, 3.0)
     assert again.notes()["elsewhere_13_gone_pages"] == 13.0
@@ -98,9 +100,9 @@ def test_two_halves_that_tell_each_other_believe_of_a_new_site_what_the_whole_do
     )
     seen = np.ones(2000, bool)
 
-    def fitted(of: np.ndarray, elsewhere: tuple[float, float] = (0.0, 0.0)) -> SitePriors:
+    def fitted(of: np.ndarray, elsewhere: Levels | None = None) -> SitePriors:
         priors = SitePriors(40)
-        priors.elsewhere = elsewhere
+        priors.elsewhere = elsewhere or Levels()
         priors.fit(sites[of], shape[of], scale_s[of], seen[of], 40)
         return priors
 
@@ -108,7 +110,7 @@ def test_two_halves_that_tell_each_other_believe_of_a_new_site_what_the_whole_do
     whole, one, other = fitted(seen), fitted(few), fitted(~few)
     assert abs(math.log(one.crawl_scale_s / whole.crawl_scale_s)) > 0.02
     for _ in range(3):
-        one, other = fitted(few, other.sums), fitted(~few, one.sums)
+        one, other = fitted(few, other.votes), fitted(~few, one.votes)
     assert abs(math.log(one.crawl_scale_s / whole.crawl_scale_s)) < 1e-3
     assert abs(math.log(other.crawl_scale_s / whole.crawl_scale_s)) < 1e-3
     assert np.allclose(one.scales_s[:3], whole.scales_s[:3], rtol=1e-2)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from evercrawl.ask.verify.verify import verify
+from evercrawl.change.prior import SHAPE
 from evercrawl.config import Config
 from evercrawl.model.expecting import Expecting
 from evercrawl.model.policy.schemes import stored
+from evercrawl.model.rates import priors_of
 from evercrawl.model.view import View
 from evercrawl.model.web.farms import farmers
 from evercrawl.parse.urls import hostname, normalise
@@ -92,3 +94,37 @@ def test_unread_pages_of_addresses_are_worth_what_links_bring(run):
     assert worth[0] == pytest.approx(links, rel=0.02)
     assert worth[1] == pytest.approx(links + 1 / 32)
     partition.close()
+
+
+def believed_s(run, farm: list[str], seeds: list[str]) -> float:
+    """Return after how long a page of a new site is believed to change, beside 21 sites that change every 300 s."""
+    world = web(run, farm)
+    links = [f"{home}/" for home in HONEST] + [TARGET]
+    for home in links[:-1]:
+        world.pages[home] = lambda _, at: world.html(*links, text=f"at {at // 300:.0f}")
+    world.pages[TARGET] = lambda _, at: world.html(*farm, text=f"at {at // 300:.0f}")
+    names = {hostname(f"{url}/"): [f"8.9.{i // 200}.{i % 200}"] for i, url in enumerate([*HONEST, TARGET, *farm])}
+    run(world, [f"{HONEST[0]}/", *seeds], Limits(seconds=1800), names=names, **SETTINGS)
+    partition = run.restored()
+    scale_s = priors_of(partition.state).crawl_scale_s
+    partition.close()
+    return scale_s / SHAPE
+
+
+@pytest.mark.parametrize(
+    ("kind", "size", "most_s"),
+    [
+        ("free names", 0, 106.0),
+        ("free names", 20, 125.0),  # it was 457
+        ("free names", 60, 125.0),  # 1169
+        ("addresses of many networks", 20, 125.0),  # 457
+        ("domains", 10, 150.0),  # 271
+    ],
+)
+def test_names_that_cost_nothing_hardly_change_what_is_believed_of_new_sites(run, kind, size, most_s):
+    assert 100.0 < believed_s(run, [KINDS[kind](i) for i in range(size)], []) < most_s
+
+
+def test_free_names_that_were_asked_for_have_votes(run):
+    farm = [KINDS["free names"](i) for i in range(20)]
+    assert believed_s(run, farm, farm) > 150.0

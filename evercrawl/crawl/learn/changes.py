@@ -1,13 +1,23 @@
 """Learning from visits how often pages change, and which sites' dates and announcements can be trusted."""
 
 import math
-from collections import defaultdict
 from typing import Final, NamedTuple
 
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
+from evercrawl.change.levels import Levels
 from evercrawl.model.notices import AnnouncedDates
-from evercrawl.model.rates import ELSEWHERE, NO_COPY, Refitting, comebacks_of, deaths_of, elsewhere_of, priors_of
+from evercrawl.model.rates import (
+    ELSEWHERE,
+    NO_COPY,
+    Refitting,
+    comebacks_of,
+    deaths_of,
+    elsewhere_of,
+    priors_of,
+    total,
+)
+from evercrawl.model.site_votes import SiteVotes
 from evercrawl.model.stored.reading import Before, Reading
 from evercrawl.store.journal.events import (
     CHANGED,
@@ -79,12 +89,18 @@ class Changes:
     def __init__(self, state: State, notices: AnnouncedDates) -> None:
         self._state = state
         self.notices = notices
-        self.priors = priors_of(state)
+        self._votes = SiteVotes(state)
+        self.priors = priors_of(state, self._votes)
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
         self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
         self._elsewhere = elsewhere_of(state)  # the latest sums of each other partition
+
+    @property
+    def nbytes(self) -> int:
+        """Memory use in bytes, without notices and priors."""
+        return self.deaths.nbytes + self.comebacks.nbytes
 
     def notes(self) -> dict[str, float]:
         """Return numbers for other processes and for the next run, as notes of the state."""
@@ -93,28 +109,29 @@ class Changes:
             found |= {"gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s}
         if self.comebacks.watched_s:
             found |= {"back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s}
-        return found | {
-            f"{ELSEWHERE}{sender}_{name}": value
-            for sender, sums in self._elsewhere.items()
-            for name, value in sums.items()
-        }
+        outdated = dict.fromkeys((name for name in self._state.notes if name.startswith(ELSEWHERE)), 0.0)
+        return (
+            found
+            | outdated
+            | {
+                f"{ELSEWHERE}{sender}_{name}": value
+                for sender, sums in self._elsewhere.items()
+                for name, value in sums.items()
+            }
+        )
 
     def sums(self) -> dict[str, float]:
         """Return the sums behind beliefs that all partitions of a crawl share; see `take`."""
-        heard, told = self.priors.sums
-        return {
-            "heard": heard, "told": told, "gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s,
+        return self.priors.votes.sums() | {
+            "gone_pages": self.deaths.gone, "watched_s": self.deaths.watched_s,
             "back_pages": self.comebacks.back, "gone_watched_s": self.comebacks.watched_s,
         }  # fmt: skip
 
     def take(self, sender: int, sums: dict[str, float]) -> None:
         """Let the `sums` of another partition count like those of this one, and replace its earlier sums."""
         self._elsewhere[sender] = sums
-        told = defaultdict[str, float](float)
-        for each in self._elsewhere.values():
-            for name, value in each.items():
-                told[name] += value
-        self.priors.elsewhere = told["heard"], told["told"]
+        told = total(self._elsewhere.values())
+        self.priors.elsewhere = Levels.from_sums(told)
         self.deaths.elsewhere = told["gone_pages"], told["watched_s"]
         self.comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]
 
@@ -123,9 +140,11 @@ class Changes:
         before, at = reading.before, reading.exchange.at
         said_at, first_at = self.notices.date(reading.slot), self.notices.first(reading.slot)
         self.notices.visited(reading.slot)
+        self._grow()
+        site = int(self._state.site_of[reading.host.number])
         if outcome == Outcome.GONE and before.digest and not before.misses:  # the last visit found the page
-            self.deaths.learn(max(at - before.seen_at, 0.0), gone=True)
-        self._learn_comebacks(reading, outcome)
+            self.deaths.learn_of_site(self._voter(site), max(at - before.seen_at, 0.0), gone=True)
+        self._learn_comebacks(reading, site, outcome)
         held = bool(before.digest) and before.outcome not in NO_COPY
         if outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             vanished = held and outcome in NO_COPY  # a visit without an answer does not tell
@@ -137,10 +156,8 @@ class Changes:
             return Lesson(cheap, b"", date_at if date_at is not None and date_at < at else at)
         if outcome == Outcome.TRUNCATED:
             return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
-        site = int(self._state.site_of[reading.host.number])
-        self._grow()
         interval_s = max(at - before.seen_at, 0.0)
-        self.deaths.learn(interval_s, gone=False)
+        self.deaths.learn_of_site(self._voter(site), interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
         seen, news = Interval(interval_s, 0.0, age_s), 0
@@ -157,7 +174,11 @@ class Changes:
         shape, scale_s = self.priors.prior(site)
         return math.exp(-(shape + before.shape) * math.log1p(interval_s / (scale_s + before.scale_s)))
 
-    def _learn_comebacks(self, reading: Reading, outcome: Outcome) -> None:
+    def _voter(self, site: int) -> int:
+        """Return the number that limits go by: 0 for all sites that share a vote."""
+        return 0 if self.priors.shares_vote(site) else site + 1
+
+    def _learn_comebacks(self, reading: Reading, site: int, outcome: Outcome) -> None:
         """Learn whether a page that the last visit found gone is back; a failed visit does not tell."""
         before, at = reading.before, reading.exchange.at
         if before.outcome != Outcome.GONE or before.visited_at is None:
@@ -169,7 +190,7 @@ class Changes:
         )
         gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
         back = outcome in HELD or (outcome == Outcome.REDIRECT and self._leads_back(reading))
-        self.comebacks.learn(gone_s, interval_s, back=int(back))
+        self.comebacks.learn_of_site(self._voter(site), gone_s, interval_s, back=back)
 
     def _leads_back(self, reading: Reading) -> bool:
         """Return whether the redirect of a page that was gone leads to content that was not available meanwhile.
@@ -208,6 +229,8 @@ class Changes:
         self._refits.intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._refits.intervals)
         after = evidence.learn(held, self.priors.prior(site), seen, changed, evidence.kept(interval_s, self.cycle_s))
+        if self.priors.shares_vote(site) and self._votes.learns_seed(site, reading.slot):
+            self._refitting.vote_alone(site)
         self._refitting.learn(site, record, held if any(held) else None, after)
         return after
 

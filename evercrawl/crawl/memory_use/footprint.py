@@ -14,6 +14,7 @@ def items_of(state: State, choosing: Choosing, policy: Policy, learner: Learner)
     known, pages, hosts, learned = state.known.count, state.records.count, len(state.hosts), learner.nbytes()
     items = [
         *state_items(state, choosing.changes.priors),
+        MemoryItem("limits of sites for vanished pages", HOST, len(state.sites), choosing.changes.nbytes),
         MemoryItem("marks of retired pages", URL, known, learned["retirees"]),
         MemoryItem("similarity hashes of contents", PAGE, pages, learned["near"]),
         MemoryItem("announced dates", PAGE, pages, choosing.changes.notices.nbytes),

@@ -50,6 +50,8 @@ PRIOR: Final = 4.0
 """Weight of the estimate of the next wider group, in pages."""
 USUAL: Final = 0.8
 """Prior fraction of pages with content of their own, before any was read."""
+LEAST_USUAL: Final = USUAL / 3.0
+"""Least estimate for the pages of a site of which none was read, whatever those of other sites turned out to be."""
 POOR: Final = 0.2
 """Fraction of pages with own content below which the rest of a group is held back, once `TOLD` pages were read."""
 MOSTLY: Final = 0.5
@@ -194,7 +196,7 @@ class Prospects:
         of_folder = self._taken(_folder_key(hosts_8, folders_8))
         of_depth = self._taken(_depth_key(hosts_8, folders_8, depths_8))
         whole = self._groups.upto(1)[0]
-        own: Any = (whole["own"] + 2.0 * USUAL) / (whole["read"] + 2.0)
+        own: Any = max((whole["own"] + 2.0 * USUAL) / (whole["read"] + 2.0), LEAST_USUAL)
         for row in (of_site, of_folder, of_depth):
             own = (row["own"] + PRIOR * own) / (row["read"] + PRIOR)
         level = np.minimum(depths.astype(np.int64), _MOST - 1) + 1

@@ -14,6 +14,7 @@ from typing import Any, Final
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.together import Together, together
 from evercrawl.ask.verify.verify import inspect
+from evercrawl.change.levels import Levels
 from evercrawl.config import Config
 from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.loop import Crawl
@@ -427,7 +428,7 @@ class PartedSimulation:
                 inspect(partition, found, interrupted=True)
                 result.visits += partition.state.visits
                 priors = priors_of(partition.state)
-                believed_s, priors.elsewhere = priors.crawl_scale_s, (0.0, 0.0)
+                believed_s, priors.elsewhere = priors.crawl_scale_s, Levels()
                 result.scales_s[number] = believed_s, priors.crawl_scale_s
                 post = partition.state.post
                 assert post is not None

@@ -28,6 +28,16 @@ def test_a_folder_of_copies_is_expected_to_hold_copies():
     assert copies < unknown < good
 
 
+def test_copies_on_other_sites_leave_unread_sites_a_third_of_what_they_are_usually_worth():
+    prospects = Prospects()
+    unknown = np.array([9], np.uint32)
+    before = prospects.of(unknown, unknown, unknown, unknown).own[0]
+    for site in range(3):
+        for _ in range(1000):
+            prospects.read(site, site, 1, 2, visits=0, own=False, found=0)
+    assert prospects.of(unknown, unknown, unknown, unknown).own[0] == pytest.approx(before / 3)  # it was 0.0005
+
+
 def test_doubt_falls_with_what_was_read():
     prospects = Prospects()
     read(prospects, 1, 2, 0, times=20)

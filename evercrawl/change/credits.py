@@ -1,0 +1,47 @@
+"""Limits what one site adds to a count of rare events over all sites, such as pages that vanish.
+
+A site has credit for one event, and for a few times as many as are expected of what was observed of it. Events beyond
+are its own affair: a site that removes all its pages, or that removes and returns them at will, says little of others.
+If a site has all of the observations, its credit grows with the rate that it makes known, until all its events count.
+"""
+
+from typing import Final
+
+from evercrawl.arrays.rows import Rows
+
+TIMES: Final = 3.0
+"""Greatest ratio of a site's events to those expected of it, beyond the first."""
+
+
+class EventCredits:
+    """The credit of each site, 8 bytes per site.
+
+    Examples
+    --------
+    Three events, where 0.5 are expected:
+
+    >>> credits = EventCredits()
+    >>> credits.expect(4, 0.5)
+    >>> [credits.take(4) for _ in range(3)]
+    [True, True, False]
+    """
+
+    def __init__(self) -> None:
+        self._beyond_first = Rows("f8")
+
+    @property
+    def nbytes(self) -> int:
+        """Memory use in bytes."""
+        return self._beyond_first.nbytes
+
+    def expect(self, site: int, events: float) -> None:
+        """Add the number of events expected of an observation of a site."""
+        self._beyond_first.upto(site + 1)[site] += TIMES * events
+
+    def take(self, site: int) -> bool:
+        """Return whether an event of a site counts, which uses up one credit."""
+        credit = self._beyond_first.upto(site + 1)
+        if credit[site] < 0.0:
+            return False
+        credit[site] -= 1.0
+        return True
