@@ -157,7 +157,8 @@ class Learner:
             slots = self._state.table.find(self._state.hasher.keys(found))
             new = [url for url, slot in zip(found, slots.tolist(), strict=True) if slot == NO_SLOT]
             if depth:
-                new = self._budgets.within(self._budgets.without_results(self._admission.in_scope(new, depth, {})))
+                inside = self._budgets.without_results(self._admission.in_scope(new, depth, {}))
+                new = self._budgets.within(inside, elsewhere=True)
             discovery = self._admission.admit(new, NO_SLOT, depth, hops, at, ELSEWHERE if depth else 0) if new else None
             if discovery is not None:
                 self.named(Found(at, discovery))

@@ -188,9 +188,10 @@ class Sitemaps:
         url = listing.moved or listing.url
         host = self._host_of(hostname(url))
         assert host is not None, "only a sitemap of a known host waits"
-        if self._scope.excludes(url) or not self._scope.holds(host.name):
+        excluded = self._scope.excludes(url) or not self._scope.holds(host.name)
+        if excluded or not (host.name in _names_of(listing) or self._access.knows_port(url)):
             self._lines.leave(number, now)
-            self._fail(listing, "excluded", now, MOST_WAIT_S)
+            self._fail(listing, "excluded" if excluded else "port", now, MOST_WAIT_S)
             return
         wait_s = self._wait_s(host, now)
         obstacle = self._obstacle(host, now) if wait_s <= 0 else ""
@@ -335,6 +336,11 @@ class Sitemaps:
     def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
         self.trouble[why] += 1
         self._book.asked(listing, now, wait_s)
+
+
+def _names_of(listing: Listing) -> set[str]:
+    """Return the hosts that vouch for a sitemap."""
+    return {hostname(f"http://{owner}/") for owner in listing.owners}
 
 
 def _groups(host: Host) -> tuple[str, ...]:

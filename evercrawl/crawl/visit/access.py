@@ -13,6 +13,7 @@ from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.posting.landlord import WAIT_S
 from evercrawl.crawl.visit.families import BothFamilies, stays
+from evercrawl.crawl.visit.few_ports import FewPorts
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.crawl.visit.open_origins import OpenOrigins
@@ -20,6 +21,7 @@ from evercrawl.crawl.visit.pageless_hosts import PagelessHosts
 from evercrawl.crawl.visit.reachable import ReachableAddresses
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
+from evercrawl.model.rules.named_by_others import OTHERS_PORTS, port_of
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.types import SILENT, Exchange, Request
@@ -131,6 +133,7 @@ class Access:
         self._open = OpenOrigins()
         self._reachable = ReachableAddresses(guard, proxied=proxied)
         self._pageless = PagelessHosts(frontier, clock)
+        self._ports = FewPorts()
         self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
         self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
@@ -195,6 +198,14 @@ class Access:
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
         return WAIT if self._slower(host, rules, now) else GO
+
+    def knows_port(self, url: str) -> bool:
+        """Whether a URL has the usual port, or the robots.txt at its port is known and could be fetched.
+
+        Otherwise, sitemaps and pictures that others name would have any port of a host asked.
+        """
+        rules = self._robots.of(origin(url), self._clock.now()) if port_of(url) else None
+        return rules.open if rules is not None else not port_of(url)
 
     @property
     def shut(self) -> bool:
@@ -471,6 +482,8 @@ class Access:
         name = _host_name(origin(url))
         if why := self._guard.judge_url(url):
             raise PermissionError(f"refused_address: {why}")
+        if not self.knows_port(url) and not self._ports.allows(name, port_of(url)):
+            raise PermissionError(f"port: {OTHERS_PORTS} other ports of {name} were asked already")
         other = self._host_of(name) or self._pageless.get(name)
         addresses = other.addresses if other is not None and self._clock.now() < other.located_until else ()
         try:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.saved import SavedRows
+from evercrawl.model.rules.named_by_others import is_named_by_others
 from evercrawl.schedule.shared.prospects import Prospects
 from evercrawl.store.journal.codec import decode_slots
 from evercrawl.store.journal.events import MEMBER, Visit
@@ -63,6 +64,8 @@ class Foresight:
         times.visited(event.host, event.slot, event.at, event.fetch_s, self._rest_s)
         if event.visits == 1 and event.outcome not in _UNTOLD:
             own = bool(event.flags & MEMBER)
+            if not own and is_named_by_others(self._state, event.slot):
+                return  # what others name and is not there says nothing of what the site's own pages link to
             ours, upto = tuple[str, ...](), NO_SLOT
             if (found := event.found) is not None:
                 ours, upto = (

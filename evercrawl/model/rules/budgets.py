@@ -7,6 +7,7 @@ Three budgets, judged after scope and before a URL becomes known:
   domain. It is counted by site, because names below a domain cost nothing. How many link is an estimate.
 * on **every host** no more than `max_backlog_per_host` URLs wait to be read for the first time, or `PER_OWN` for each
   page that was read and has content of its own: a host earns a longer queue by what it has shown;
+  Of these, few are named by pages of other sites alone, and on few ports (`named_by_others`);
 * of the results of a **site's own search form** no more than `max_search_results` are taken in (`search_results`).
 
 What is refused is not remembered, but that something was: a page whose links did not all get in is read anew at its
@@ -28,6 +29,7 @@ import numpy as np
 from evercrawl.arrays.reserved import reserve
 from evercrawl.config import Config
 from evercrawl.model.rules.linking_sites import LinkingSites
+from evercrawl.model.rules.named_by_others import MOST_PORTS, OTHERS_PORTS, NamedByOthers, new_ports, port_of
 from evercrawl.model.rules.search_results import SearchResults
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.sites import found_site
@@ -75,6 +77,7 @@ class Budgets:
         self._seeded: set[int] = set()
         self.refused: Counter[str] = Counter()
         self._results = SearchResults(state, config.max_search_results)
+        self._others = NamedByOthers(state, self.backlog)
         self._count()
 
     @property
@@ -82,7 +85,7 @@ class Budgets:
         """Bytes of memory in use."""
         count = len(self._state.sites)
         sites = count * self._pages.itemsize + self._linking.nbytes(count) if self._per_link else 0
-        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites
+        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites + self._others.nbytes
 
     def _count(self) -> None:
         """Count what is known. Of links to what was known already, those read in this run count alone."""
@@ -120,7 +123,7 @@ class Budgets:
             self._refuse("max_search_results")
         return taken
 
-    def within(self, urls: Sequence[str], source: int | None = None) -> list[str]:
+    def within(self, urls: Sequence[str], source: int | None = None, *, elsewhere: bool = False) -> list[str]:
         """Return those of `urls`, none of them known, that there is budget for.
 
         Parameters
@@ -129,17 +132,28 @@ class Budgets:
             What a page links to, or a sitemap lists; in scope.
         source
             The host whose page links to them; its site counts as one that links. None where no page does.
+        elsewhere
+            Whether pages link to them that another partition read.
         """
         linking = int(self._state.site_of[source]) if source is not None else None
         most = len(urls) - 1
-        if not any(self.over(name, linking, most, most) for name in {hostname(url) for url in urls}):
+        names, ports = {hostname(url) for url in urls}, bool(self.backlog) and new_ports(urls)
+        others = {name for name in names if elsewhere or self._is_other(name, linking)}
+        if not ports and not any(self.over(name, linking, most, most, others=name in others) for name in names):
             return list(urls)
         taken: list[str] = []
         hosts, sites = Counter[str](), Counter[str]()
+        named = dict[str, set[str]]()
         for url in urls:
             name = hostname(url)
             whole = found_site(name) if self._per_link else ""
-            setting = self.over(name, linking, hosts[name], sites[whole])
+            setting = self.over(name, linking, hosts[name], sites[whole], others=name in others)
+            if not setting and ports and (port := port_of(url)):
+                of_host = named.setdefault(name, {*self._others.ports_of(name)})
+                if port not in of_host and len(of_host) >= (OTHERS_PORTS if name in others else MOST_PORTS):
+                    setting = "max_backlog_per_host"
+                else:
+                    of_host.add(port)
             if setting:
                 self._refuse(setting)
             else:
@@ -154,7 +168,15 @@ class Budgets:
         notes, name = self._state.notes, REFUSED + setting
         notes[name] = notes.get(name, 0.0) + 1
 
-    def over(self, name: str, linking: int | None = None, host_more: int = 0, site_more: int = 0) -> str:
+    def _is_other(self, name: str, linking: int | None) -> bool:
+        """Whether a host is of another site than the page that links to it."""
+        host = self._state.hosts.find(name)
+        number = int(self._state.site_of[host]) if host is not None else self._state.site_number(name)
+        return linking is not None and linking != number
+
+    def over(
+        self, name: str, linking: int | None = None, host_more: int = 0, site_more: int = 0, *, others: bool = False
+    ) -> str:
         """Return the setting that keeps one more URL of a host out; "" where none does.
 
         Parameters
@@ -165,9 +187,13 @@ class Budgets:
             The site whose page links to it, if any does.
         host_more, site_more
             URLs of the host, and of its site, that are about to be known.
+        others
+            Whether a page of another site links to it.
         """
         host = self._state.hosts.find(name)
         waiting = host_more + (int(self._unread[host]) if host is not None else 0)
+        if others and self._others.room(host, self._owned(host), waiting - host_more) <= host_more:
+            return "max_backlog_per_host"
         if self.backlog and waiting >= self.backlog and waiting >= PER_OWN * self._owned(host):
             return "max_backlog_per_host"
         if not self._per_link:
@@ -195,6 +221,7 @@ class Budgets:
         """Count URLs that became known."""
         state = self._state
         self._results.admitted(found.urls)
+        self._others.admitted(found)
         for host in found.hosts:
             self._unread[host] += 1
         if self._per_link:
@@ -222,6 +249,7 @@ class Budgets:
     def learned(self, visit: Remembered) -> None:
         """Count a visit that is remembered."""
         event, before = visit.event, visit.reading.before
+        self._others.learned(event)
         if event.visits == 1:
             self._unread[event.host] -= 1
         own, was = bool(event.flags & MEMBER), before.member and before.visits > 0

@@ -1,0 +1,178 @@
+"""URLs of a host that only pages of other sites name: few of them wait, and fewer if many led to nothing.
+
+Anyone can link to any number of URLs of another's host. If they all waited there, they would take its backlog, and its
+turns, from what the host's own pages link to, and it would be asked for thousands of pages that it does not have. So
+while such own URLs wait, at most `FIRST` others do, `PER_GOOD` more for each one that was read and has content of its
+own, up to a tenth of the backlog. While no own URL waits, there may be a hundred for each. If more of them led to
+nothing, lately, than `VAIN` and an eighth of the host's pages, none comes in: what led to nothing counts for half each
+day.
+
+The same holds for ports: a host's own pages may name `MOST_PORTS` of it besides the usual ones, pages of other sites
+`OTHERS_PORTS`, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from evercrawl.arrays.reserved import reserve
+from evercrawl.parse.urls import hostname
+from evercrawl.store.cash.spread import ELSEWHERE
+from evercrawl.store.journal.events import MEMBER
+from evercrawl.store.records.records import MEMBER as MEMBER_SAID
+from evercrawl.types import NO_SLOT, Slots
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.store.state import State
+
+FIRST: Final = 32
+PER_GOOD: Final = 10
+FIRST_ALONE: Final = 100
+"""`FIRST` and `PER_GOOD` while no URL waits that the host's own pages name."""
+PART: Final = 10
+"""The part of the backlog that they may have, one of so many."""
+VAIN: Final = 32
+VAIN_PART: Final = 8
+VAIN_ALONE: Final = 100
+MOST_PORTS: Final = 64
+OTHERS_PORTS: Final = 2
+DAY_S: Final = 86_400.0
+_PIECE: Final = 1 << 16
+
+
+def is_named_by_others(state: State, slot: int) -> bool:
+    """Return whether a page of another site made a URL known, in this partition or in another."""
+    row: Any = state.known.row(slot)
+    source = int(row["source"])
+    if source == NO_SLOT:
+        return bool(row["depth"]) and int(row["spread"]) == ELSEWHERE
+    hosts = state.site_of
+    return bool(hosts[int(state.known.row(source)["host"])] != hosts[int(row["host"])])
+
+
+class NamedByOthers:
+    """Counts by host what pages of other sites name, and what became of it.
+
+    Parameters
+    ----------
+    state
+        What is known already is counted.
+    backlog
+        `max_backlog_per_host`; 0 means no limits.
+    """
+
+    def __init__(self, state: State, backlog: int) -> None:
+        self._state = state
+        self._most = min(max(backlog // PART, FIRST), backlog)
+        self._waiting: Slots = reserve(np.uint32, 1 << 27)  # by host
+        self._good: Slots = reserve(np.uint32, 1 << 27)
+        self._vain: Slots = reserve(np.uint32, 1 << 27)
+        self._day = 0
+        self._ports = dict[str, set[str]]()
+        if self._most:
+            self._count()
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of memory in use."""
+        return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports)
+
+    def _count(self) -> None:
+        state = self._state
+        known, records = state.known.columns(), state.records.rows[: state.records.count]
+        others = np.zeros(len(known.host), np.bool_)
+        for start in range(0, len(others), _PIECE):
+            sources, hosts = known.source[start : start + _PIECE], known.host[start : start + _PIECE]
+            some = np.flatnonzero(sources != NO_SLOT)
+            others[start + some] = state.site_of[known.host[sources[some]]] != state.site_of[hosts[some]]
+        count = len(state.hosts)
+        self._waiting[:count] += np.bincount(known.host[others], minlength=count).astype(np.uint32)
+        rows = records[records["outcome"] != 0]
+        rows = rows[others[rows["slot"]]]
+        self._waiting[:count] -= np.bincount(rows["host"], minlength=count).astype(np.uint32)
+        good = (rows["flags"] & MEMBER_SAID) != 0
+        self._good[:count] += np.bincount(rows["host"][good], minlength=count).astype(np.uint32)
+
+    # What may come in
+
+    def room(self, host: int | None, own: int, waiting: int) -> int:
+        """Return how many more of these URLs may wait on a host.
+
+        Parameters
+        ----------
+        host
+            Its number; None if it is unknown.
+        own
+            How many of its pages have content of their own.
+        waiting
+            How many of its URLs wait, whoever named them.
+        """
+        if not self._most:
+            return 1 << 31
+        here = (0, 0, 0) if host is None else tuple(each.item(host) for each in (self._waiting, self._good, self._vain))
+        others, good, vain = here
+        alone = waiting <= others
+        if vain >= (VAIN_ALONE + own if alone else VAIN + own // VAIN_PART):
+            return 0
+        most = FIRST_ALONE * (1 + good) if alone else FIRST + PER_GOOD * good
+        return max(min(most, self._most) - others, 0)
+
+    def ports_of(self, name: str) -> set[str]:
+        """Return the ports of a host, besides the usual ones, that were named in this run."""
+        return self._ports.get(name, set())
+
+    # What came in
+
+    def admitted(self, found: Discovery) -> None:
+        """Count URLs that became known."""
+        if not self._most:
+            return
+        for url in found.urls:
+            if port := port_of(url):
+                self._ports.setdefault(hostname(url), set()).add(port)
+        if found.source == NO_SLOT:
+            others = found.hosts if found.depth and found.thin == ELSEWHERE else ()
+        else:
+            site_of = self._state.site_of
+            own = site_of[int(self._state.known.row(found.source)["host"])]
+            others = [host for host in found.hosts if site_of[host] != own]
+        for host in others:
+            self._waiting[host] += 1
+
+    def learned(self, event: Visit) -> None:
+        """Count a visit."""
+        if not self._most:
+            return
+        day = int(event.at // DAY_S)
+        if day > self._day:
+            self._vain[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
+            self._day = day
+        if event.visits != 1 or not is_named_by_others(self._state, event.slot):
+            return
+        host = event.host
+        self._waiting[host] -= min(self._waiting.item(host), 1)
+        if event.flags & MEMBER:
+            self._good[host] += 1
+        else:
+            self._vain[host] += 1
+
+
+def port_of(url: str) -> str:
+    """Return the port of a normalised URL; "" for the usual one.
+
+    >>> port_of("http://[2001:db8::1]:8080/a:1"), port_of("http://a.example/b:2"), port_of("http://[2001:db8::1]/")
+    ('8080', '', '')
+    """
+    authority = url[: url.find("/", 8)]
+    _, colon, port = authority.rpartition(":")
+    return port if colon and port.isdecimal() else ""
+
+
+def new_ports(urls: Iterable[str]) -> bool:
+    """Return whether any of these URLs names a port."""
+    return any(port_of(url) for url in urls)
