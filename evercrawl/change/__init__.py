@@ -1,6 +1,7 @@
 """Rates of change of pages, learned from visits, and quantities that follow from them.
 
-Existence of pages: `deaths` (how fast pages vanish), `comebacks` (how fast they come back).
+Existence of pages: `deaths` (how fast pages vanish), `comebacks` (how fast they come back), `vanishing` (what a visit
+teaches about both).
 
 State of copies: `expectations` (freshness and age by the order of visits), `copies` (the same from a record).
 

@@ -203,6 +203,13 @@ def test_of_pages_that_return_on_names_that_cost_nothing_one_counts(begun):
     assert begun.changes.comebacks.back == 1
 
 
+def test_a_page_is_not_watched_while_it_is_gone(begun):
+    changes = begun.changes
+    for status in (200, 200, 404, 404, 200, 200):
+        begun.visit(PAGE, body("one"), status)
+    assert (changes.deaths.gone, changes.deaths.watched_s) == (1, pytest.approx(30.0)), "not 20 s more"
+
+
 def test_comebacks_are_pages_found_there_after_they_were_gone_by_the_time_in_which_they_could_be(begun):
     changes, expected = begun.changes, Comebacks()
     begun.visit(PAGE, body("one"))

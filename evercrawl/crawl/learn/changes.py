@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 from evercrawl.change import dates, evidence, extent
 from evercrawl.change.evidence import Interval, Refits
 from evercrawl.change.levels import Levels
+from evercrawl.change.vanishing import VanishingRates
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.rates import (
     ELSEWHERE,
@@ -94,7 +95,8 @@ class Changes:
         self.cycle_s = state.notes.get("cycle_s", _FIRST_CYCLE_S)
         self._refitting = Refitting(self.priors, state)
         self._refits = Refits(_RESUMED_INTERVALS if "cycle_s" in state.notes else 0)
-        self.deaths, self.comebacks = deaths_of(state), comebacks_of(state)
+        self._vanishing = VanishingRates(deaths_of(state), comebacks_of(state))
+        self.deaths, self.comebacks = self._vanishing.deaths, self._vanishing.comebacks
         self._elsewhere = elsewhere_of(state)  # the latest sums of each other partition
 
     @property
@@ -142,9 +144,7 @@ class Changes:
         self.notices.visited(reading.slot)
         self._grow()
         site = int(self._state.site_of[reading.host.number])
-        if outcome == Outcome.GONE and before.digest and not before.misses:  # the last visit found the page
-            self.deaths.learn_of_site(self._voter(site), max(at - before.seen_at, 0.0), gone=True)
-        self._learn_comebacks(reading, site, outcome)
+        self._learn_vanishing(reading, site, outcome)
         held = bool(before.digest) and before.outcome not in NO_COPY
         if outcome not in (Outcome.OK, Outcome.DUPLICATE, Outcome.TRUNCATED):
             vanished = held and outcome in NO_COPY  # a visit without an answer does not tell
@@ -157,7 +157,6 @@ class Changes:
         if outcome == Outcome.TRUNCATED:
             return Lesson(cheap, b"", at if flags & CHANGED else 0.0)
         interval_s = max(at - before.seen_at, 0.0)
-        self.deaths.learn_of_site(self._voter(site), interval_s, gone=False)
         truth = self._truth(reading, site, changed, interval_s, date_at, said_at)
         age_s = self._age_s(site, at, interval_s, date_at, said_at) if changed else None
         seen, news = Interval(interval_s, 0.0, age_s), 0
@@ -178,19 +177,26 @@ class Changes:
         """Return the number that limits go by: 0 for all sites that share a vote."""
         return 0 if self.priors.shares_vote(site) else site + 1
 
-    def _learn_comebacks(self, reading: Reading, site: int, outcome: Outcome) -> None:
-        """Learn whether a page that the last visit found gone is back; a failed visit does not tell."""
+    def _learn_vanishing(self, reading: Reading, site: int, outcome: Outcome) -> None:
+        """Learn whether a page has vanished, or is back where the last visit found it gone.
+
+        A failed visit does not tell. Nor does a page found gone after failed visits: it may have been gone before.
+        """
         before, at = reading.before, reading.exchange.at
-        if before.outcome != Outcome.GONE or before.visited_at is None:
-            return
         if outcome in (Outcome.ERROR, Outcome.REFUSED):
             return
-        there_at = (
-            before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
-        )
-        gone_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
-        back = outcome in HELD or (outcome == Outcome.REDIRECT and self._leads_back(reading))
-        self.comebacks.learn_of_site(self._voter(site), gone_s, interval_s, back=back)
+        gone, read = outcome == Outcome.GONE, outcome in (Outcome.OK, Outcome.DUPLICATE)
+        since_s = missing_s = interval_s = math.nan
+        if before.digest and not (gone and before.misses):
+            since_s = max(at - before.seen_at, 0.0)
+        back = outcome in HELD
+        if before.outcome == Outcome.GONE and before.visited_at is not None:
+            there_at = (
+                before.seen_at if before.digest else self._state.instant(self._state.known.row(reading.slot)["found"])
+            )
+            missing_s, interval_s = max(before.visited_at - there_at, 0.0), max(at - before.visited_at, 0.0)
+            back = back or (outcome == Outcome.REDIRECT and self._leads_back(reading))
+        self._vanishing.learn(self._voter(site), since_s, missing_s, interval_s, read=read, gone=gone, back=back)
 
     def _leads_back(self, reading: Reading) -> bool:
         """Return whether the redirect of a page that was gone leads to content that was not available meanwhile.

@@ -108,7 +108,7 @@ def poll(
         there: Any = row >= begin and states[row] >= 0
         lost[i] = not there
         same[i] = there and copy.state == states[row]
-        to[i] = there and copy.state != NEVER and not same[i]
+        to[i] = there and copy.read != NEVER and copy.read != states[row]
         aged[i] = now - modified[row] if there else np.nan
         missing += not there
         if now > counted_from:
@@ -116,6 +116,7 @@ def poll(
             copy.unchanged += same[i]
         if there and math.isnan(copy.seen_at):
             copy.seen_at = now
+        copy.read = states[row] if there else copy.read
         copy.state = states[row] if there else NEVER
         copy.simhash = hashes[row] if there else np.uint64(0)
         copy.stale_at = np.inf

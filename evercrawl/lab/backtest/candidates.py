@@ -76,8 +76,8 @@ class Candidates:
 
     def drop(self, rows: Ints) -> None:
         """Remove pages that a poll found gone."""
+        self._held.drop(rows)
         self._known[rows] = False
-        self._held.visited_at[rows] = math.nan
         self.known -= len(rows)
         self._pool = self._pool[self._known[self._pool]]
 

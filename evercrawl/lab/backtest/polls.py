@@ -63,11 +63,12 @@ class Polls:
         found = self._found(rows, seen, now)
         if now > self._pages.measured_at and later.any() and not self._policy.clairvoyant:
             self.calibrations.add(rows[later], said[later], self._world.fresh[later])
-        by_time = self._held.fresh_by_time(rows, interval_s)
+        since_s = np.where(seen.gone, math.nan, self._held.read_before_s(rows, now))  # as a crawl tells its policy
+        by_time = self._held.fresh_by_time(rows, since_s)
         age_s, _ = self._held.learn(rows, interval_s, seen, now)
         if isinstance(self._policy, Learns):
-            shown = self._shown(rows, seen, ~later, now)
-            self._policy.learn(self._visits(rows, interval_s, seen, age_s, said, by_time, shown, found, now))
+            shown = self._shown(rows, seen, np.isnan(since_s) & ~seen.gone, now)
+            self._policy.learn(self._visits(rows, since_s, seen, age_s, said, by_time, shown, found, now))
         return seen
 
     def _found(self, rows: Ints, seen: SeenChanges, now: float) -> Ints:
@@ -98,7 +99,8 @@ class Polls:
         self, rows: Ints, interval_s: Floats, seen: SeenChanges, age_s: Floats, said: Floats, by_time: Floats,
         shown: Shown, found: Ints, now: float,
     ) -> Visits:  # fmt: skip
-        received, site = np.where(seen.changed | np.isnan(interval_s), shown.size, 0.0), self._pages.site[rows]
+        whole = seen.changed | (np.isnan(interval_s) & ~seen.gone)
+        received, site = np.where(whole, shown.size, 0.0), self._pages.site[rows]
         return Visits(
             rows.astype(np.uint32), site, np.full(len(rows), now), interval_s, ~seen.gone, seen.gone,
             seen.changed, age_s, received, shown.size, shown.links, shown.relinked, found,

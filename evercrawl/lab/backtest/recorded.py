@@ -41,7 +41,7 @@ class Recorded(ChangingWorld):
         self.announces = announced is not None
         self.weight, self.host = weight, pages.site.astype(np.int64)
         self.held = np.zeros(len(pages), HELD)
-        self.held["version"], self.held["state"] = -1, NEVER
+        self.held["version"], self.held["state"], self.held["read"] = -1, NEVER, NEVER
         self.held["settled_at"], self.held["stale_at"], self.held["seen_at"] = pages.start, math.inf, math.nan
         self.fresh = np.zeros(0, np.bool_)
         self._columns = address_table(pages.first, pages.at, pages.state, pages.simhash, pages.modified_at)

@@ -24,7 +24,7 @@ from evercrawl.lab.histories import History
 from evercrawl.lab.polling.conditions import Conditions
 from evercrawl.lab.polling.polled import HeldColumns
 from evercrawl.schedule.base import Policy
-from evercrawl.types import Floats
+from evercrawl.types import Floats, Ints
 
 __all__ = ["Replay", "Replayed", "replay"]
 _TOLD: Final = 64  # turns between two progress calls
@@ -85,8 +85,8 @@ class Replay:
         self.world = _world(history, pages, setting, announced)
         self._births = Births(pages)
         self._spending = Spending(pages, self._births, setting.budget)
-        dated = Conditions(dated=1.0 if setting.validators else 0.0)
-        self.held = HeldColumns(self.world, policy, dated, self._spending.cycle_s, setting.seed)
+        conditions = Conditions(dated=1.0 if setting.validators else 0.0, recorded_deaths=True)
+        self.held = HeldColumns(self.world, policy, conditions, self._spending.cycle_s, setting.seed)
         self._candidates = Candidates(policy, self.held, plans=not self._looks.steady)
         shown = shows(history, pages, policy, setting)
         if shown.facts is not None:
@@ -136,7 +136,12 @@ class Replay:
         """Add pages that were born to the known pages."""
         born = self._births.pass_to(now)
         if len(born):
-            self._candidates.add(born if self._linked is None else born[self._linked.named[born]])
+            self._discover(born if self._linked is None else born[self._linked.named[born]], now)
+
+    def _discover(self, rows: Ints, now: float) -> None:
+        """Add pages to the known pages."""
+        self.held.found(rows[np.isnan(self.held.visited_at[rows])], now)
+        self._candidates.add(rows)
 
     def _look(self, tick: int, now: float) -> None:
         """Value all pages, and keep the candidates until the next valuation."""
@@ -164,14 +169,14 @@ class Replay:
         """Poll pages, each at its instant; drop those that are gone, and add those that links discover."""
         self._candidates.took(choice, at)
         seen = self._polls.make(choice.rows, at)
-        gone = seen.gone
-        if gone.any():
-            self._candidates.drop(choice.rows[gone])
+        gone = choice.rows[seen.gone]
+        if len(gone):
+            self._candidates.drop(gone)
         if self._looks.stirred and seen.changed.any():
             self._candidates.stir(choice.rows[seen.changed], self._pages.folder)
         if self._linked is not None:
             found = self._polls.named
-            self._candidates.add(found[self._births.there[found]])
+            self._discover(found[self._births.there[found]], float(at[-1]))
 
 
 def _world(history: History, pages: Truth, setting: ReplaySetting, announced: Announced | None) -> Recorded:

@@ -34,6 +34,8 @@ class Conditions:
         distributed.
     told_deaths
         Whether the policy knows how fast pages vanish and return.
+    recorded_deaths
+        Whether pages vanish and return as in a recorded history, at rates that nobody knows.
     cap_per_day
         Visits per day that each host allows; None for unlimited.
     cost, cost_changed
@@ -59,6 +61,7 @@ class Conditions:
     returns: float = 0.0
     away: float = 1.0
     told_deaths: bool = True
+    recorded_deaths: bool = False
     cap_per_day: Floats | None = None
     cost: Floats | None = None
     cost_changed: Floats | None = None

@@ -7,8 +7,9 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from evercrawl.change.comebacks import Comebacks, scale_s
-from evercrawl.change.deaths import RETURNS, Deaths
+from evercrawl.change.comebacks import scale_s
+from evercrawl.change.deaths import RETURNS
+from evercrawl.change.vanishing import VanishingRates
 from evercrawl.lab.polling.beliefs import AnnouncementTrust, PollingBeliefs
 from evercrawl.lab.polling.changing import ChangingWorld, SeenChanges
 from evercrawl.lab.polling.conditions import Conditions
@@ -69,8 +70,10 @@ class HeldColumns:
         self._misses = np.zeros(n)
         self._deaths_per_s = conditions.deaths / cycle_s
         self._read_at = np.full(n, math.nan)  # the last visit at which the page existed
-        self._deaths, self._known, self._told_deaths = Deaths(), conditions.known, conditions.told_deaths
-        self.comebacks, self._awaits = Comebacks(), policy.awaits and conditions.told_deaths
+        self._vanishing, self._known = VanishingRates(), conditions.known
+        self.comebacks, self._awaits = self._vanishing.comebacks, policy.awaits and conditions.told_deaths
+        self._vanish = conditions.deaths > 0 or conditions.recorded_deaths
+        self._told_deaths = self._vanish and conditions.told_deaths
         self._returns_per_s = conditions.returns / (conditions.away * cycle_s)
         self.surroundings = Surroundings()
         self.facts = Facts(*(np.zeros(n) for _ in range(8)))
@@ -87,8 +90,8 @@ class HeldColumns:
         elif signals is not None:
             self._trust.announce((signals.right + signals.wrong) * ~np.isnan(self.visited_at), now)
         self.beliefs.refresh()
-        if self._deaths_per_s and self._told_deaths:
-            self.surroundings.deaths_per_s = self._deaths_per_s if self._known else self._deaths.per_s
+        if self._told_deaths:
+            self.surroundings.deaths_per_s = self._deaths_per_s if self._known else self._vanishing.deaths.per_s
 
     def at(self, now: float) -> None:
         """Set the time to `now`, between two looks at all pages."""
@@ -98,12 +101,26 @@ class HeldColumns:
         """Return which of the given pages were gone at their last visit, shape (n,)."""
         return np.asarray(self._misses[rows] > 0)
 
+    def found(self, rows: Ints, now: float) -> None:
+        """Record when pages are discovered."""
+        self._found_at[rows] = now
+
+    def drop(self, rows: Ints) -> None:
+        """Count pages that were found gone as unread; if they are read again, they show whether they have changed."""
+        self.visited_at[rows] = math.nan
+        self._misses[rows] = 0
+
+    def read_before_s(self, rows: Ints, now: float) -> Floats:
+        """Return the time since pages were last read, shape (n,); nan for never."""
+        since_s: Floats = now - self._read_at[rows]
+        return since_s
+
     def columns(self, slots: Slots | Ints | None) -> Pages:
         """Return the policy's columns of some pages, or of all (None)."""
         rows: Any = slice(None) if slots is None else slots
         weight, visited_at = self._world.weight[rows], self.visited_at[rows]
-        comeback_scale_s = self._comeback_scale_s(rows) if self._awaits and self._deaths_per_s else None
-        if self._deaths_per_s and not self._awaits:
+        comeback_scale_s = self._comeback_scale_s(rows) if self._awaits and self._vanish else None
+        if self._vanish and not self._awaits:
             weight = weight * RETURNS ** self._misses[rows]
         cash = weight * (self._now - np.fmax(visited_at, self._began_at - self._cycle_s))
         return Pages(
@@ -146,11 +163,9 @@ class HeldColumns:
         told = ~np.isnan(self._trust.announced_s(rows, now))
         self._trust.visited(rows)
         age_s[told] = math.nan  # after an announcement, the age of the change says nothing about the rate
-        there = ~new & (self._misses[rows] == 0)
-        self._deaths.learn(float(interval_s[there].sum()), gone=int((there & seen.gone).sum()))
-        if (away := self._misses[rows] > 0).any():
-            back = int((away & read).sum())
-            self.comebacks.learn(self._gone_s(rows[away]), now - self.visited_at[rows[away]], back=back)
+        missing_s = np.where(self.missing(rows), self._gone_s(rows), math.nan)
+        watched_s = np.where(new, math.nan, now - self._read_at[rows])  # a page that was dropped was not there
+        self._vanishing.learn_many(self._world.host[rows], watched_s, missing_s, interval_s, seen.gone)
         self._misses[rows] = np.where(seen.gone, self._misses[rows] + 1, 0)
         self.visited_at[rows] = now
         self._read_at[rows[read]] = now
