@@ -92,3 +92,27 @@ def test_every_host_comes_to_its_turn_whatever_it_waits_for():
                 if not left[host]:
                     del left[host]
     assert lines.next_at() == float("inf")
+
+
+def test_what_a_hosts_own_site_names_comes_before_what_others_name_and_is_considered_at_once():
+    lines, (other, own, more) = SitemapLines(), [Listing(f"{A}/{i}", ()) for i in range(3)]
+    lines.join(1, other, 0.0, own=False)
+    assert lines.take(0.0) == 1
+    lines.wait(1, 60.0)
+    lines.join(1, own, 5.0)
+    lines.join(1, more, 5.0)
+    for listing in (own, more, other):
+        assert lines.take(5.0) == 1
+        assert lines.first(1) is listing
+        lines.leave(1, 5.0)
+    assert lines.take(5.0) is None
+
+
+def test_a_host_that_waits_for_room_is_in_one_line_however_many_join():
+    lines, (other, own) = SitemapLines(), [Listing(f"{A}/{i}", ()) for i in range(2)]
+    lines.join(1, other, 0.0, own=False)
+    assert lines.take(0.0) == 1
+    lines.block(1, "room", 9.0)
+    lines.join(1, own, 5.0)
+    assert (lines.take(5.0), lines.take(9.0), lines.take(9.0)) == (None, 1, None)
+    assert lines.first(1) is own

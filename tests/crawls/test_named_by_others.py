@@ -86,3 +86,21 @@ def test_nobody_has_the_ports_of_another_host_asked(run, way, silent):
     )  # fmt: skip
     assert len({url.split("/")[2] for url in asked if url.startswith(f"{VICTIM}:")}) <= OTHERS_PORTS
     assert len({*asked} & OWN) >= 0.9 * len(OWN)
+
+
+@pytest.mark.parametrize("way", ["named", "moved", "feeds"])
+def test_sitemaps_that_others_name_take_few_turns_and_come_after_its_own(run, way):
+    places = [f"{VICTIM}/other{n}.xml" for n in range(300)]
+    moved = {f"{EVIL}/s{n}.xml": run.Answer(302, {"Location": url}) for n, url in enumerate(places)}
+    lines = "".join(f"Sitemap: {url}\n" for url in (places if way == "named" else moved)) if way != "feeds" else ""
+    head = "".join(f'<link rel="alternate" type="application/rss+xml" href="{url}">' for url in places)
+    children = "".join(f"<sitemap><loc>{VICTIM}/own{n}.xml</loc></sitemap>" for n in range(5))
+    moved[f"{VICTIM}/robots.txt"] = run.robots_txt(f"Sitemap: {VICTIM}/own.xml\n")
+    moved[f"{VICTIM}/own.xml"] = run.Answer(200, {}, f"<sitemapindex>{children}</sitemapindex>".encode())
+    asked = crawl(run, lambda i: f"{EVIL}/{i % 8}", robots=lines, head=head if way == "feeds" else "", more=moved)
+    maps = [url for url in asked if url.endswith(".xml")]
+    own = [f"{VICTIM}/own.xml", *(f"{VICTIM}/own{n}.xml" for n in range(5))]
+    assert {*own} <= {*asked[:50]}
+    last = max(asked.index(url) for url in OWN)
+    assert len([url for url in asked[:last] if url in maps and url not in own]) <= last / 20 + 2
+    assert len(maps) > len(own) + 2

@@ -11,13 +11,15 @@ if TYPE_CHECKING:
     from evercrawl.crawl.sitemaps.cache import Listing
 
 _Key: TypeAlias = int | str  # a host's number, or what a host waits for
+_Line: TypeAlias = "deque[tuple[Listing, float]]"  # each with when it fell due
 
 
 class SitemapLines:
     """Lines of due sitemaps by host, and lines of hosts by what they wait for.
 
     Only the first of each line is considered again and again, so a site with a thousand sitemaps, or a network with a
-    thousand hosts, costs no more than one while it waits.
+    thousand hosts, costs no more than one while it waits. In a host's line, sitemaps that hosts of its own site name
+    come before those that only others name.
 
     Examples
     --------
@@ -36,18 +38,19 @@ class SitemapLines:
     """
 
     def __init__(self) -> None:
-        self._of: dict[int, deque[tuple[Listing, float]]] = {}  # by host, each with when it fell due
+        self._of: dict[int, tuple[_Line, _Line]] = {}  # by host: its own sitemaps, and those that only others name
         self._behind: dict[str, deque[int]] = {}  # by reason: the hosts
         self._at: dict[_Key, float] = {}  # when the first of a line is considered
         self._due: list[tuple[float, int, _Key]] = []  # entries are void if they differ from `_at`
         self._order = itertools.count()
         self._from: tuple[int, str] = -1, ""  # the host taken last, and the line that it was taken from
 
-    def join(self, host: int, listing: Listing, now: float) -> None:
-        """Put a due sitemap at the end of its host's line."""
-        line = self._of.setdefault(host, deque())
-        line.append((listing, listing.next_at))
-        if len(line) == 1:
+    def join(self, host: int, listing: Listing, now: float, *, own: bool = True) -> None:
+        """Put a due sitemap at the end of its host's line, or of its `own` ones, which hosts of its site name."""
+        lines = self._of.setdefault(host, (deque(), deque()))
+        empty = not any(lines)
+        lines[not own].append((listing, listing.next_at))
+        if empty or (own and self._at.get(host, now) > now):
             self._push(host, now)
 
     def next_at(self) -> float:
@@ -79,11 +82,11 @@ class SitemapLines:
 
         Those that were requested, moved or dropped since they joined are left out.
         """
-        line = self._of[host]
-        while line and (line[0][0].busy or line[0][0].next_at != line[0][1]):
-            line.popleft()
-        if line:
-            return line[0][0]
+        for line in self._of[host]:
+            while line and (line[0][0].busy or line[0][0].next_at != line[0][1]):
+                line.popleft()
+            if line:
+                return line[0][0]
         del self._of[host]
         return None
 
@@ -103,9 +106,9 @@ class SitemapLines:
 
     def leave(self, host: int, now: float) -> None:
         """Remove the first sitemap from a host's line; the next is considered at once."""
-        line = self._of[host]
-        line.popleft()
-        if line:
+        lines = self._of[host]
+        (lines[0] or lines[1]).popleft()
+        if any(lines):
             self._push(host, now)
         else:
             del self._of[host]

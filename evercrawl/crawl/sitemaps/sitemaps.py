@@ -44,6 +44,7 @@ CROWDED_S: Final = 0.5  # before the first of a line for which there is no room 
 HUNG_UP_S: Final = 60.0  # before one whose request was ended to make room is requested again
 CONSIDERED: Final = 256  # hosts in one turn
 SHARE: Final = 4  # at most one in this many requests to a host is for a sitemap
+OTHERS_SHARE: Final = 20  # and, while its pages wait, in this many for one that only hosts of other sites name
 FIRST_WAIT_S: Final = 4 * 3600.0
 LEAST_WAIT_S: Final = 3600.0
 MOST_WAIT_S: Final = 86_400.0
@@ -114,6 +115,7 @@ class Sitemaps:
         self._lines = SitemapLines()
         self._intakes = SitemapIntakes(listener, self._book.child)
         self._turns = HostTurns()
+        self._others = HostTurns()  # for what hosts of other sites name
         self._lanes = Lanes[Listing](AT_ONCE, SLOW_AT_ONCE, 1)
         self._under_way: dict[Listing, float] = {}  # and since when
         self._hung_up: set[Listing] = set()
@@ -181,7 +183,7 @@ class Sitemaps:
             if host is None:
                 self._fail(listing, "unknown_host", now, MOST_WAIT_S)
             else:
-                self._lines.join(host.number, listing, now)
+                self._lines.join(host.number, listing, now, own=_is_own(listing, host))
 
     def _consider(self, number: int, listing: Listing, now: float, late: list[Listing]) -> None:
         """Request the first sitemap in a host's line, or have the host wait."""
@@ -193,7 +195,8 @@ class Sitemaps:
             self._lines.leave(number, now)
             self._fail(listing, "excluded" if excluded else "port", now, MOST_WAIT_S)
             return
-        wait_s = self._wait_s(host, now)
+        own = _is_own(listing, host)
+        wait_s = self._wait_s(host, now) if own else max(self._wait_s(host, now), self._others.wait_s(number, now))
         obstacle = self._obstacle(host, now) if wait_s <= 0 else ""
         if obstacle and not (late and obstacle == QUICK_LANE and self._lanes.crowded):
             self._lines.block(number, obstacle, now + CROWDED_S)
@@ -246,6 +249,9 @@ class Sitemaps:
         self._under_way[listing] = now
         self._lanes.began(listing, _groups(host), now)
         self._turns.put_off(host.number, now + SHARE * host.delay_s, now)
+        pages_wait = any(count.item(0) for count in self._frontier.queued_on(host.number, host.number + 1))
+        if pages_wait and not _is_own(listing, host):
+            self._others.put_off(host.number, now + OTHERS_SHARE * host.delay_s, now)
         tag = SitemapTag(listing, host, listing.hops)
         self._network.start(Request(url, tag, headers, MAX_WIRE_BYTES, MAX_BYTES, self._deadline_s), host.addresses)
         self._frontier.began(host, now)
@@ -336,6 +342,12 @@ class Sitemaps:
     def _fail(self, listing: Listing, why: str, now: float, wait_s: float) -> None:
         self.trouble[why] += 1
         self._book.asked(listing, now, wait_s)
+
+
+def _is_own(listing: Listing, host: Host) -> bool:
+    """Return whether a host of the same site names a sitemap that is now on `host`."""
+    site = found_site(host.name)
+    return any(found_site(name) == site for name in _names_of(listing))
 
 
 def _names_of(listing: Listing) -> set[str]:
