@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from evercrawl.cli import arguments, running, where
 from evercrawl.cli.show import live
-from evercrawl.config import FILE_NAME, Config, values
+from evercrawl.config import FILE_NAME, Config, has_settings, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits, Progress
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from evercrawl.progress import Summary
 
 _SETTINGS_LOST: Final = (
-    "{} is missing, and with it the rules and limits of the crawl; copy it back from a backup, or write a new one with "
-    "the settings and rules that should apply (empty for none)"
+    "{} is missing or empty, and with it the rules and limits of the crawl; copy it back from a backup, or write a new "
+    "one with the settings and rules that should apply (only a comment for none)"
 )
 
 
@@ -125,7 +125,7 @@ def crawl(
         from evercrawl.config import save
         from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
 
-        if not (directory / FILE_NAME).is_file():  # first: a crawl resumes only with its settings
+        if not has_settings(directory):  # first: a crawl resumes only with its settings
             if is_cluster(directory):
                 raise ConfigError(_SETTINGS_LOST.format(directory / FILE_NAME))
             save(config, directory)

@@ -44,7 +44,7 @@ from evercrawl.cluster.wire import (
     packed,
     read_frame,
 )
-from evercrawl.config import FILE_NAME, Config
+from evercrawl.config import Config, has_settings
 from evercrawl.errors import ConfigError, EvercrawlError, NoMemoryError, NoRoomError, StoreError
 from evercrawl.progress import Limits, Progress, Summary
 
@@ -252,7 +252,7 @@ class Coordinator:
 
     def _settings(self) -> Config:
         """Return the initial settings with later changes, so that a restarted process gets no outdated settings."""
-        there = (self._directory / FILE_NAME).is_file()  # a file that is lost meanwhile changes nothing
+        there = has_settings(self._directory)  # a file that is lost meanwhile changes nothing
         return with_changes(self._config, self._written, written(self._directory) if there else None)
 
     # Processes

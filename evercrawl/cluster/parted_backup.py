@@ -19,7 +19,7 @@ import msgspec
 from evercrawl.ask.parts_line import part_states
 from evercrawl.cluster.birth import FILE, ClusterBirth, part_directories, part_directory, read_birth, read_unfinished
 from evercrawl.cluster.part_sources import part_sources
-from evercrawl.config import FILE_NAME
+from evercrawl.config import FILE_NAME, has_settings
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
 from evercrawl.store.backup import BACKUP_FILE, bring, catch_up
@@ -120,8 +120,9 @@ def _check(directory: Path, target: Path) -> None:
     for place in (directory, *part_directories(directory)):
         if goal == place.resolve() or place.resolve() in goal.parents:
             raise ConfigError(f"{target} is in the crawl itself ({place}); name a directory elsewhere")
-    if not (directory / FILE_NAME).is_file():
-        raise ConfigError(f"{directory / FILE_NAME} is missing, without which no crawl could go on from the backup")
+    if not has_settings(directory):
+        file = directory / FILE_NAME
+        raise ConfigError(f"{file} is missing or empty, without which no crawl could go on from the backup")
     sources = part_sources(directory).values()
     if any(source.here is None for source in sources):
         states = part_states(directory)

@@ -3,7 +3,7 @@
 from evercrawl.config.focus import Focus
 from evercrawl.config.settings import SETTINGS, Config, Setting
 from evercrawl.config.site_rules import SiteRules
-from evercrawl.config.sources import FILE_NAME, load, source_of
+from evercrawl.config.sources import FILE_NAME, has_settings, load, source_of
 from evercrawl.config.targets import Target
 from evercrawl.config.written import amend, as_toml, as_written, save, to_toml
 
@@ -18,6 +18,7 @@ __all__ = [
     "amend",
     "as_toml",
     "as_written",
+    "has_settings",
     "load",
     "save",
     "source_of",

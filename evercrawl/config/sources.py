@@ -25,6 +25,15 @@ _SECTION = re.compile(r"""\s*\[\s*([\w-]+)\s*\.\s*(?:"([^"]*)"|'([^']*)'|([\w-]+
 _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_REFS", "EVERCRAWL_TRUSTED")  # not of a crawl
 
 
+def has_settings(directory: Path) -> bool:
+    """Return whether a crawl's own file of settings is there and not blank, as a full disk or a crash leave files."""
+    file = directory / FILE_NAME
+    try:
+        return file.is_file() and bool(read_small(file, MOST_BYTES).strip(b"\0 \t\r\n"))
+    except (OSError, StoreError):
+        return True  # whoever reads it says what is wrong
+
+
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:
     """Return the defaults, overlaid by each of `files`, then the environment, then the flags.
 
@@ -107,7 +116,7 @@ def _from_file(file: Path) -> tuple[_Found, dict[str, str]]:
         raise ConfigError(f"cannot read {file}: {error}; name a TOML file in UTF-8") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(
-            f"{file} is not TOML: {error}; correct that line, or remove the file to use the defaults"
+            f"{file} is not TOML: {error}; correct that line, or copy the file back from a backup"
         ) from error
     found: _Found = {}
     sources = dict[str, str]()

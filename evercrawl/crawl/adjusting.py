@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from evercrawl.clock import Clock
-from evercrawl.config import FILE_NAME, Config, SiteRules, Target, load
+from evercrawl.config import FILE_NAME, Config, SiteRules, Target, has_settings, load
 from evercrawl.config.owned import same
 from evercrawl.crawl.orders.tuning import Tuning
 from evercrawl.errors import ConfigError
@@ -57,6 +57,8 @@ class Adjusting:
         if written == self._written:
             return ""
         self._written = written
+        if not has_settings(self._file.parent):  # as for an instant while an editor writes it
+            return f"{self._file} is missing or empty; the settings stay as they are"
         sentences = [said for said in (self._reread(), self._tune()) if said]
         return "; ".join(dict.fromkeys(sentences))
 

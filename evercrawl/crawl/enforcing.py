@@ -55,7 +55,7 @@ class Enforcing:
         self._scope, self._frontier = scope, frontier
         self._barred = barred
         self._refresh_after_s, self._in_order = refresh_after_s, in_order
-        self._version, self._phase = scope.version if scope.open else -1, _DONE
+        self._version, self._phase = scope.version if scope.open and not partition.state.steered.bounds else -1, _DONE
         self._at = 0  # next slot, or host
         self._left = 0  # pages in the queue of that host still to be examined, if it has too many for one turn
         self._given_up = 0  # pages given up since the last turn

@@ -13,7 +13,7 @@ from typing import Any, Final
 from evercrawl import __version__
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.clock import Clock, SystemClock, since_boot
-from evercrawl.config import FILE_NAME, Config, amend, save
+from evercrawl.config import FILE_NAME, Config, amend, has_settings, save
 from evercrawl.config.patterns import unbounded
 from evercrawl.config.secrets import OPEN_SETTINGS, close_to_others
 from evercrawl.config.written import amend_by
@@ -45,7 +45,7 @@ from evercrawl.fetch.names import DnsResolver, StaticResolver, read_resolve_file
 from evercrawl.model.policy.followed import note
 from evercrawl.model.policy.policies import policy_of
 from evercrawl.model.policy.schemes import LASTING, wanted
-from evercrawl.model.rules.scope import Scope
+from evercrawl.model.rules.scope import lifted_rules
 from evercrawl.model.stored.remembered import VisitListener
 from evercrawl.parse.sites import found_site, site, site_rules
 from evercrawl.parse.urls import hostname
@@ -69,7 +69,6 @@ _NOBODY_TRUSTED: Final = (
 )
 MOST_FRUITLESS: Final = 100
 """The highest number of times in a row that a crawl is reopened after a fault of its own without a visit in between."""
-_SETTINGS_LOST: Final = "{} was lost and is written again with this run's settings; edit it if the crawl had others"
 
 
 async def crawl(
@@ -136,11 +135,11 @@ async def crawl(
         see_undivided(config)
     scheme = scheme_at_first(config, seeds)
     lock = lock or lock_for_crawl(directory)
-    unsaved = not (directory / FILE_NAME).is_file()
+    unsaved = not has_settings(directory)
     if new:  # before this becomes a crawl, which would resume without its settings
         _save(config, directory)
     clock = SystemClock()
-    lost = [_SETTINGS_LOST.format(directory / FILE_NAME)] if unsaved and not new else []
+    lost = list[str]()
     with contextlib.suppress(OSError):
         if close_to_others(directory / FILE_NAME, config.proxy):
             lost.append(OPEN_SETTINGS.format(directory / FILE_NAME))
@@ -155,9 +154,10 @@ async def crawl(
         with contextlib.closing(partition), sparing_survivors():
             see_member(partition, member, only=bool(only))
             if unsaved and not new:
-                if member is None:
-                    _see_rules(partition.state, config, directory)
+                if member is None and partition.state.known.count:
+                    raise _settings_lost(partition.state, directory)
                 _save(config, directory)
+            lifted = _lifted(partition.state, config) if not only else []
             unseeded = not seeds and not partition.state.known.count  # it was killed before the first was stored
             if unseeded and member is None:
                 raise ConfigError(
@@ -165,7 +165,7 @@ async def crawl(
                 )
             follows = [] if only else [note(directory, partition.disk, config)]
             behind = go_on(clock, partition.state)
-            for repair in [*follows, *lost, *partition.repairs, *([behind] if behind else [])]:
+            for repair in [*follows, *lost, *lifted, *partition.repairs, *([behind] if behind else [])]:
                 watch(Progress(at=clock.now(), known=partition.state.known.count, message=repair))
             return await _run(
                 partition,
@@ -391,21 +391,20 @@ def _save(config: Config, directory: Path) -> None:
         raise in_words(error, "write", directory / FILE_NAME) from error
 
 
-def _see_rules(state: State, config: Config, directory: Path) -> None:
-    """Check that a crawl whose settings file is missing does not continue without the rules that it had.
+def _settings_lost(state: State, directory: Path) -> ConfigError:
+    """Return the error for a crawl whose settings are gone: without its rules it would request what it must not."""
+    rules = "".join(f"\n  {rule}" for rule in state.steered.bounds)
+    return ConfigError(
+        f"{directory / FILE_NAME} is missing or empty, and with it the settings and rules of the crawl"
+        f"{', such as' if rules else ''}{rules}\ncopy it back from a backup, or write a new one with the settings and "
+        "rules that should apply (a comment, if none)"
+    )
 
-    Raises
-    ------
-    ConfigError
-        The journal has rules that are not among this run's settings.
-    """
-    now = Scope(config, lambda _: 0).rules()
-    missing = [rule for rule in state.steered.bounds if rule not in now]
-    if missing:
-        raise ConfigError(
-            f"{directory / FILE_NAME} is missing, and the crawl had these rules:\n  " + "\n  ".join(missing) + "\n"
-            "copy the file back from a backup, or write a new one with the rules that should apply (empty for none)"
-        )
+
+def _lifted(state: State, config: Config) -> list[str]:
+    """Say which rules of the last run no longer hold: the settings may have been cut short, not changed."""
+    lifted = lifted_rules(state.steered.bounds, config)
+    return [f"these rules of the last run do not apply to this one: {'; '.join(lifted)}"] if lifted else []
 
 
 def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:

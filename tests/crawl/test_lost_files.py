@@ -1,12 +1,17 @@
 """Files of a crawl directory that somebody damaged or took away: a start says so, or makes them anew."""
 
 import asyncio
+import contextlib
 import os
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from evercrawl.ask.status import calibration
-from evercrawl.config import Config, load
+from evercrawl.ask.verify.verify import verify
+from evercrawl.cli.main import main
+from evercrawl.config import Config
 from evercrawl.crawl.session import crawl
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.lab.histories import history_of_crawl
@@ -14,7 +19,9 @@ from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
+from evercrawl.store.backup import backup
 from evercrawl.store.birth import is_crawl
+from evercrawl.store.journal.events import Bounded
 from evercrawl.store.partition import Partition
 
 
@@ -79,18 +86,57 @@ def test_a_folder_that_is_not_there_is_no_crawl_that_was_lost(tmp_path):
         opened(tmp_path / "none")
 
 
-def test_lost_settings_are_written_anew_and_that_is_said(tmp_path):
-    said: list[str] = []
+def run_of(directory: Path, config: Config, *seeds: str, seconds: float = 0.0) -> list[str]:
+    """Run a crawl for a moment; return what it says."""
+    said = list[str]()
+    asyncio.run(crawl(directory, config, seeds, Limits(seconds=seconds), lambda now: said.append(now.message)))
+    return [message for message in said if message]
 
-    def run(config: Config, *seeds: str) -> None:
-        asyncio.run(crawl(tmp_path, config, seeds, Limits(seconds=0.0), lambda now: said.append(now.message)))
 
-    run(Config(delay_s=7.0), "http://example.org/")
-    assert {*said} == {"the policy is price", ""}
-    (tmp_path / "crawl.toml").unlink()
-    run(Config(delay_s=3.0))
-    assert any("crawl.toml was lost" in message for message in said)
-    assert load(tmp_path / "crawl.toml").delay_s == 3.0
+@pytest.mark.parametrize("left", [None, b"", b"\n \n", b"\0" * 100], ids=["gone", "empty", "blank", "zeros"])
+def test_no_crawl_goes_on_without_its_settings(tmp_path, left, capsys):
+    """Among them may be rules that kept no known page out, of which the journal knows nothing."""
+    assert run_of(tmp_path, Config(exclude=("/private/",), workers="0"), "http://example.org/") == [
+        "the policy is price"
+    ]
+    file = tmp_path / "crawl.toml"
+    file.unlink() if left is None else file.write_bytes(left)
+    assert main(["crawl", "--dir", str(tmp_path), "--seconds", "0", "--workers", "0"]) == 2
+    assert "crawl.toml is missing or empty, and with it the settings and rules" in capsys.readouterr().err
+    assert (file.read_bytes() if file.is_file() else None) == left
+    file.write_text("# no rules\n")
+    assert run_of(tmp_path, Config(workers="0")) == ["the policy is price"]
+
+
+def test_rules_that_no_longer_hold_are_named_once(tmp_path):
+    """A file of settings may have been cut short."""
+    config = Config(workers="0", sitemaps=False, index=False, scope="any", allow_net=("127.0.0.0/8",))
+    other, rule = "http://127.0.0.2:9/", "exclude = '127.0.0.2'"
+    run_of(tmp_path, replace(config, exclude=("127.0.0.2",)), "http://127.0.0.1:9/", other, seconds=0.2)
+    with contextlib.closing(opened(tmp_path)) as read:
+        assert read.state.steered.bounds.keys() == {rule}
+    said = f"these rules of the last run do not apply to this one: {rule}"
+    assert said in run_of(tmp_path, config, seconds=0.2)
+    assert said not in run_of(tmp_path, config)
+
+
+@pytest.mark.parametrize("left", [None, b""], ids=["gone", "empty"])
+def test_verify_misses_the_settings_of_a_crawl_that_had_rules_and_a_backup_has_them(made, tmp_path, left):
+    made.seed("http://example.org/")
+    made.partition.remember(Bounded(2.0, {"exclude = '/b'": 1.0}))
+    made.save()
+    made.stop()
+    file = made.directory / "crawl.toml"
+    file.write_text("[scope]\nexclude = ['/b']\n")
+    assert verify(made.directory).fine
+    backup(made.directory, tmp_path / "backup", 3.0)
+    whole = file.read_bytes()
+    file.unlink() if left is None else file.write_bytes(left)
+    [wrong] = verify(made.directory).wrong
+    assert wrong.startswith("crawl.toml is missing or empty, and the crawl had rules (exclude = '/b')")
+    assert main(["verify", "--repair", "--yes", "--dir", str(made.directory)]) == 1
+    assert main(["verify", "--repair", "--yes", "--dir", str(made.directory), "--from", str(tmp_path / "backup")]) == 0
+    assert file.read_bytes() == whole
 
 
 def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):

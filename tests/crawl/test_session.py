@@ -71,14 +71,6 @@ def test_going_on_keeps_the_settings_of_the_start_and_takes_new_seeds(tmp_path):
     assert known(tmp_path) == [SEED, "http://127.0.0.2:9/"]
 
 
-def test_settings_that_were_lost_are_written_anew_and_that_is_said(tmp_path):
-    once(tmp_path)
-    (tmp_path / FILE_NAME).unlink()
-    _, said = once(tmp_path, (), delay_s=9.0)
-    assert load(tmp_path / FILE_NAME).delay_s == 9.0
-    assert any(FILE_NAME in progress.message for progress in said)
-
-
 def test_a_crawl_does_not_go_on_without_the_rules_that_its_lost_settings_had(tmp_path):
     """Excluded pages would be requested again, and nobody would notice."""
     other = "http://127.0.0.2:9/"
@@ -88,8 +80,6 @@ def test_a_crawl_does_not_go_on_without_the_rules_that_its_lost_settings_had(tmp
         with pytest.raises(ConfigError, match=r"exclude = '127.0.0.2'"):
             once(tmp_path, ())
     assert not (tmp_path / FILE_NAME).exists()
-    once(tmp_path, (), exclude=("127.0.0.2",))
-    assert load(tmp_path / FILE_NAME).exclude == ("127.0.0.2",)
 
 
 def test_what_was_mended_is_said(tmp_path):

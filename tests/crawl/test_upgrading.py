@@ -64,6 +64,7 @@ def test_an_older_directory_is_converted_and_then_current(older, capsys):
 
 def started(directory, capsys) -> list[str]:
     """Return what a start says of the format, in a crawl that asks for nothing."""
+    (directory / "crawl.toml").write_text("# as by default\n")
     assert main(["crawl", "--dir", str(directory), "--seconds", "0", "--json", "--workers", "0", "--no-index"]) == 0
     told = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     return [each["message"] for each in told if "evercrawl upgrade" in each.get("message", "")]

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from evercrawl.config import FILE_NAME, Config, amend, save
+from evercrawl.config import FILE_NAME, Config, SiteRules, amend, save
 from evercrawl.crawl import adjusting
 from evercrawl.crawl.adjusting import Adjusting, keep_adjusted
 from evercrawl.errors import ConfigError
@@ -149,6 +149,19 @@ def test_what_cannot_be_changed_is_said_and_the_rest_can_be_tried_again(crawl):
     assert "policy_options" in crawl.adjusting.look()
     save(Config(policy="adjustable", policy_options=["much=0.1"]), crawl.directory)
     assert crawl.adjusting.look() == "adjustable now runs with much = 0.1"
+
+
+@pytest.mark.parametrize("left", [None, ""], ids=["gone", "empty"])
+def test_a_file_that_is_empty_for_a_moment_changes_nothing(tmp_path, left):
+    """Editors empty a file before they write it, and a full disk leaves it so."""
+    save(Config(sites=(SiteRules("b.example", exclude=("/private/",)),)), tmp_path)
+    file, taken = tmp_path / FILE_NAME, []
+    adjusting = Adjusting(file, "price", Adjustable(), lambda sections: not taken.append(sections))
+    file.unlink() if left is None else file.write_text(left)
+    assert "is missing or empty; the settings stay as they are" in adjusting.look()
+    save(Config(sites=(SiteRules("b.example", exclude=("/private/", "/tmp/")),)), tmp_path)
+    assert "apply from now on" in adjusting.look()
+    assert [[site.exclude for site in sites] for sites, _ in taken] == [[("/private/", "/tmp/")]]
 
 
 def test_what_the_file_says_of_its_own_policy_is_nothing_to_one_that_was_named_for_a_run(crawl):

@@ -1,6 +1,6 @@
 """Verification of a crawl directory: journal, snapshots, derived files and archive must agree."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeAlias
 
@@ -10,7 +10,7 @@ from evercrawl.ask.verify.cash import check_cash
 from evercrawl.ask.verify.findings import Findings
 from evercrawl.ask.verify.index import inspect_index
 from evercrawl.ask.verify.state import EventCheck, compare
-from evercrawl.config import FILE_NAME, load
+from evercrawl.config import FILE_NAME, has_settings, load
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.policy.schemes import unswitched
 from evercrawl.model.stored.reader import opened, sound
@@ -109,7 +109,7 @@ def inspect(
         found.mends.append(f"event {number} of the journal is set aside: evercrawl fails on it ({why}); report it")
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
-    _settings(partition.directory, found)
+    _settings(partition.directory, partition.state.steered.bounds, found)
     whole = _journal(partition.disk, upto, found)
     if not running and is_missing(partition.disk, upto):
         what = "the archive has records, and the journal no event: it was lost, or not copied; restore it from a copy"
@@ -146,13 +146,19 @@ def _snapshots(partition: Partition, found: Findings) -> SnapshotHead | None:
     return newest
 
 
-def _settings(directory: Path, found: Findings) -> None:
-    if (directory / FILE_NAME).exists():
-        found.count("settings files")
-        try:
-            load(directory / FILE_NAME)
-        except ConfigError as error:
-            found.blame(str(error), part=Part.SETTINGS)
+def _settings(directory: Path, rules: Iterable[str], found: Findings) -> None:
+    if not has_settings(directory):
+        if rules:
+            what = (
+                f"{FILE_NAME} is missing or empty, and the crawl had rules ({'; '.join(rules)}); restore it from a copy"
+            )
+            found.blame(what, part=Part.SETTINGS)
+        return
+    found.count("settings files")
+    try:
+        load(directory / FILE_NAME)
+    except ConfigError as error:
+        found.blame(str(error), part=Part.SETTINGS)
 
 
 def _journal(disk: Disk, upto: int, found: Findings) -> bool:

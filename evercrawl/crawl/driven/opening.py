@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
-from evercrawl.config import FILE_NAME, Config, save
+from evercrawl.config import FILE_NAME, Config, has_settings, save
 from evercrawl.crawl.driven.driven_crawl import DrivenCrawl
 from evercrawl.crawl.ports import Offload
 from evercrawl.crawl.timekeeping import go_on
@@ -41,7 +41,7 @@ def open_driven(directory: Path, config: Config, kept: Config, offload: Offload)
     """
     policy = policy_of(config.policy, config.policy_options)
     lock = lock_for_crawl(directory)
-    if not (directory / FILE_NAME).is_file():
+    if not has_settings(directory):
         try:
             save(kept, directory)
         except OSError as error:

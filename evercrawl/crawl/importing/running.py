@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
-from evercrawl.config import FILE_NAME, Config, save
+from evercrawl.config import FILE_NAME, Config, has_settings, save
 from evercrawl.crawl.equipment import open_index, parsers_of
 from evercrawl.crawl.importing.captures import Source
 from evercrawl.crawl.importing.importer import Importer, ImportTally
@@ -236,7 +236,7 @@ def _settle(directory: Path, config: Config) -> None:
     """Create the directory and its settings file if they do not exist."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        if not (directory / FILE_NAME).is_file():
+        if not has_settings(directory):
             save(config, directory)
     except OSError as error:
         raise in_words(error, "write", directory / FILE_NAME) from error

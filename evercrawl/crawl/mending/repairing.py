@@ -18,7 +18,7 @@ from typing import Any, Final
 
 from evercrawl import __version__
 from evercrawl.clock import SystemClock
-from evercrawl.config import FILE_NAME, load
+from evercrawl.config import FILE_NAME, has_settings, load
 from evercrawl.config.secrets import write_private
 from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.crawl.mending.salvaging import SALVAGED_FILE, known_again, salvage
@@ -231,7 +231,7 @@ def _cut(directory: Path, disk: RealDisk) -> None:
 
 def _later(directory: Path, damage: Damage, mends: list[str], backup: Path | None) -> RepairPlan:
     steps = list[RepairStep]()
-    if Part.SETTINGS in damage.parts:
+    if Part.SETTINGS in damage.parts and (backup is not None or has_settings(directory)):
         steps.append(_settings(directory, backup))
     away = [*damage.beside, *damage.strangers]
     if away:
@@ -271,9 +271,9 @@ def _settings(directory: Path, backup: Path | None) -> RepairStep:
 
     def act() -> list[str]:
         _writable(directory, lambda _: move_away(directory, FILE_NAME))
-        return [f"the settings of the crawl: give them to the next `evercrawl crawl`, see {FOLDER}/{FILE_NAME}"]
+        return [f"the settings of the crawl: write a new {FILE_NAME} before the next run, see {FOLDER}/{FILE_NAME}"]
 
-    return RepairStep(f"{FILE_NAME} is moved to {FOLDER}/; the next run writes it again with its settings", act)
+    return RepairStep(f"{FILE_NAME} is moved to {FOLDER}/; the next run needs a new one", act)
 
 
 def _copied(directory: Path, backup: Path) -> None:

@@ -4,7 +4,7 @@ The same rules are applied twice: to link targets before they become known, and 
 page that was known before a rule was set is therefore bound by it at once.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 from evercrawl.config import Config, SiteRules
@@ -203,6 +203,16 @@ class Scope:
         if own is not None and own.excludes(url):
             return "exclude"
         return "exclude" if _matches(self._exclude, url) else ""
+
+
+def lifted_rules(noted: Iterable[str], config: Config) -> list[str]:
+    """Return the rules among those that were noted which settings do not have.
+
+    >>> lifted_rules(["scope = 'hosts'", "exclude = '/private/'"], Config())
+    ["exclude = '/private/'"]
+    """
+    now = Scope(config, lambda _: 0).rules()
+    return [rule for rule in noted if rule not in now]
 
 
 class _Bounds:

@@ -18,7 +18,7 @@ from evercrawl.cli.served import add_serve, beside
 from evercrawl.cli.show import live
 from evercrawl.cli.show.plain import fit
 from evercrawl.cli.watching.watching import Watching, add_watching
-from evercrawl.config import FILE_NAME, Config, load, source_of, values
+from evercrawl.config import FILE_NAME, Config, has_settings, load, source_of, values
 from evercrawl.errors import ConfigError
 from evercrawl.progress import Limits, Progress
 
@@ -197,7 +197,7 @@ def configured(args: argparse.Namespace, directory: Path) -> Config:
     ConfigError
         One of them is invalid, or names a policy that does not exist.
     """
-    files = [directory / FILE_NAME] if (directory / FILE_NAME).is_file() else []
+    files = [directory / FILE_NAME] if has_settings(directory) else []
     files += [Path(args.config)] if args.config is not None else []
     flags = arguments.given_settings(args)
     config = load(*files, environ=os.environ, flags=flags)
