@@ -55,6 +55,10 @@ LASTS_S: Final = 60.0
 RESTS: Final = 3  # consecutive looks at which nothing was left and nothing had changed
 END_S: Final = 8.0
 LAST_WORDS_S: Final = 2.0
+TOLD_AFTER: Final = 2
+"""Errors of a partition's processes in a row, none of which has reported, after which an alert is raised."""
+TRIES: Final = 5
+"""Such errors that end a run with a limit of pages or `until_idle`, which would wait for the partition for ever."""
 SPARE_S: Final = 2.0
 """A partition without a visit for this time must release its unused visits if others are short of visits."""
 
@@ -137,6 +141,9 @@ class Coordinator:
         progress = self.progress()
         self._watch(progress)
         self._measure(last=True)
+        for part in self._parts:  # others could go on meanwhile, and yet not all is well
+            if part.trouble is not None:
+                self._fail(part, part.trouble.error, part.trouble.code)
         if self._error:
             raise self._error
         return Summary(progress.visits, progress.fetched, progress.known, progress.elapsed_s, self._reason)
@@ -338,6 +345,7 @@ class Coordinator:
             if not sentence:
                 part.visited_at = time.monotonic() if frame.visits != part.report.visits else part.visited_at
                 part.report, part.reported_at = frame, time.monotonic()
+                part.trouble, part.failures = None, 0
                 part.reported.set()
                 self._copies.begun(part.number)
                 self._give_leave(part)
@@ -359,8 +367,11 @@ class Coordinator:
         elif isinstance(frame, PartEnded):
             part.ended = True
             lost = frame.lost and (self._moves.lost(part.number) or self._copies.lost(part.number))
-            if frame.error and (frame.again or lost):
-                self._tell(f"partition {part.number}: {frame.error}; it is restarted")
+            part.trouble, part.failures = (frame, part.failures + 1) if frame.error else (None, 0)
+            limited = self._limits.until_idle or self._limits.pages is not None
+            if frame.error and (frame.again or lost) and not (limited and part.failures >= TRIES):
+                alert = "failed" if part.failures >= TOLD_AFTER else ""
+                self._tell(f"partition {part.number}: {frame.error}; it is restarted", part, alert)
             elif frame.error:
                 self._fail(part, frame.error, frame.code)
 

@@ -12,7 +12,7 @@ from typing import Final
 from evercrawl.ask.parts_line import PartState
 from evercrawl.cluster.launching import PartProcess
 from evercrawl.cluster.patience import Patience
-from evercrawl.cluster.wire import LeaveAsked, PartReport
+from evercrawl.cluster.wire import LeaveAsked, PartEnded, PartReport
 from evercrawl.progress import PartHealth, Progress
 
 AGAIN_S: Final = 1.0
@@ -48,6 +48,8 @@ class RunPart:
     told_hung: bool = False  # whether it was reported as hanging
     shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
     waits: str = ""  # why it cannot be started, as last reported
+    trouble: PartEnded | None = None  # the error of its last process, unless one has reported since
+    failures: int = 0  # its processes that ended by an error since one reported
     machine: str = ""  # where its process is, as last known
     outcomes: Counter[str] = field(default_factory=Counter[str])
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from pathlib import Path
 
 import pytest
 
@@ -13,7 +14,7 @@ from evercrawl.cluster.patience import Patience
 from evercrawl.cluster.wire import CeilingShared, LeaveGiven, PartEnded
 from evercrawl.config import Config
 from evercrawl.errors import ConfigError, NoMemoryError, NoRoomError, StoreError
-from evercrawl.progress import Limits, Progress
+from evercrawl.progress import Limits, Progress, Summary
 from tests.cluster.played import Played, PlayedLauncher, seen
 
 
@@ -81,6 +82,52 @@ def test_what_ends_a_partition_for_good_ends_the_crawl_with_the_same_exit_code(t
     with pytest.raises(type(error), match="partition 1: ") as ended:
         asyncio.run(run())
     assert ended.value.exit_code == error.exit_code
+
+
+class Failing:
+    """Has the processes of partition 1 end by an error that may pass, at first or always."""
+
+    def __init__(self, times: int) -> None:
+        self.times, self.told = times, list[Progress]()
+
+    def __call__(self, process: Played) -> None:
+        if process.number == 1 and self.times:
+            self.times -= 1
+            process.reports, process.says = False, [PartEnded("the journal is damaged", again=True)]
+            asyncio.get_running_loop().call_later(0.15, process.kill)
+
+    async def run(self, directory: Path, limits: Limits, processes: int) -> Summary:
+        """Run until so many processes were started."""
+        launcher, stop = PlayedLauncher(directory, self), asyncio.Event()
+        one = Coordinator(directory, born(directory, 2), Config(), (), limits, self.told.append, launcher)
+        running = asyncio.ensure_future(one.run(stop))
+        await seen(lambda: running.done() or len(launcher.processes) >= processes)
+        if not running.done():
+            await seen(lambda: bool(launcher.processes[-1].heard))
+            await asyncio.sleep(0.1)
+        stop.set()
+        return await running
+
+
+def test_a_run_that_a_partition_did_not_take_part_in_ends_with_its_error_and_an_alert(tmp_path, quick):
+    failing = Failing(99)
+    with pytest.raises(StoreError, match="partition 1: the journal is damaged"):
+        asyncio.run(failing.run(tmp_path, Limits(), 5))
+    alerts = [progress.alert for progress in failing.told if "the journal is damaged; it is" in progress.message]
+    assert alerts[:3] == ["", "failed", "failed"]
+    assert next(progress for progress in failing.told if progress.alert).partitions[0].number == 1
+
+
+def test_a_run_with_a_limit_does_not_wait_for_a_partition_that_cannot_be_opened(tmp_path, quick):
+    failing = Failing(99)
+    with pytest.raises(StoreError, match="partition 1: the journal is damaged"):
+        asyncio.run(failing.run(tmp_path, Limits(until_idle=True), 99))
+    assert failing.times == 99 - coordinator.TRIES
+
+
+def test_a_partition_that_failed_and_then_ran_is_no_error_of_the_run(tmp_path, quick):
+    failing = Failing(2)
+    assert asyncio.run(failing.run(tmp_path, Limits(), 4)).reason == "stopped"
 
 
 def test_who_asks_for_leave_and_does_not_report_gets_none_and_its_share_is_used_by_others(tmp_path, quick):
