@@ -53,7 +53,7 @@ from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.store.birth import FORMAT, is_crawl
 from evercrawl.store.disk.lock import Lock, lock_for_crawl
 from evercrawl.store.disk.trouble import in_words
-from evercrawl.store.orders import FORGET, OrderFile
+from evercrawl.store.orders import FORGET, OrderFile, unread_in_words
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
 from evercrawl.store.scheme import Scheme
@@ -157,7 +157,7 @@ async def crawl(
                 if member is None and partition.state.known.count:
                     raise _settings_lost(partition.state, directory)
                 _save(config, directory)
-            lifted = _lifted(partition.state, config) if not only else []
+            lifted = [*_lifted(partition.state, config), *_unread(directory, partition.state)] if not only else []
             unseeded = not seeds and not partition.state.known.count  # it was killed before the first was stored
             if unseeded and member is None:
                 raise ConfigError(
@@ -405,6 +405,13 @@ def _lifted(state: State, config: Config) -> list[str]:
     """Say which rules of the last run no longer hold: the settings may have been cut short, not changed."""
     lifted = lifted_rules(state.steered.bounds, config)
     return [f"these rules of the last run do not apply to this one: {'; '.join(lifted)}"] if lifted else []
+
+
+def _unread(directory: Path, state: State) -> list[str]:
+    """Say that lines of the orders cannot be read, which were orders before they were damaged."""
+    source = OrderFile(directory)
+    unread = unread_in_words(source, state.steered.upto) if not source.distrusted() else ""
+    return [unread] if unread else []
 
 
 def scheme_at_first(config: Config, seeds: Sequence[str]) -> Scheme:

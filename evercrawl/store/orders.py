@@ -269,6 +269,22 @@ def along_in_words(count: int) -> str:
     )
 
 
+def unread_in_words(source: OrderSource, offset: int = 0) -> str:
+    """Say how many lines from an offset on are no orders, and what is wrong with the first; "" if there are none."""
+    troubles, size = list[str](), source.size()
+    while offset < size:
+        last = offset
+        for line in lines_from(source, offset):
+            offset = line.upto
+            troubles += [line.trouble] if line.trouble else []
+        if offset == last:
+            break
+    if not troubles:
+        return ""
+    lines = "1 line" if len(troubles) == 1 else f"{len(troubles)} lines"
+    return f"{lines} of {FILE} cannot be read ({troubles[0]}): give those orders again"
+
+
 def _write(fd: int, lines: bytes, folder: Path | None) -> int:
     """Append complete lines or nothing; begin with a line end if a crash left an incomplete line."""
     size = os.fstat(fd).st_size

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from evercrawl.ask.orders.give import give
+from evercrawl.ask.orders.listing import listed
 from evercrawl.ask.status import calibration
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
@@ -22,6 +24,7 @@ from evercrawl.progress import Limits
 from evercrawl.store.backup import backup
 from evercrawl.store.birth import is_crawl
 from evercrawl.store.journal.events import Bounded
+from evercrawl.store.orders import CrawlOrder, vouch_for_all
 from evercrawl.store.partition import Partition
 
 
@@ -137,6 +140,25 @@ def test_verify_misses_the_settings_of_a_crawl_that_had_rules_and_a_backup_has_t
     assert main(["verify", "--repair", "--yes", "--dir", str(made.directory)]) == 1
     assert main(["verify", "--repair", "--yes", "--dir", str(made.directory), "--from", str(tmp_path / "backup")]) == 0
     assert file.read_bytes() == whole
+
+
+def test_an_order_that_was_damaged_before_it_was_read_is_not_lost_without_a_word(tmp_path):
+    config = Config(workers="0", sitemaps=False, index=False)
+    run_of(tmp_path, config, "http://example.org/")
+    for pattern in ("/one/", "/two/"):
+        give(tmp_path, CrawlOrder("exclude", pattern=pattern))
+    file = tmp_path / "orders.jsonl"
+    file.write_bytes(file.read_bytes().replace(b"/one/", b"/\xffne/"))
+    said = "1 line of orders.jsonl cannot be read (not an order: "
+    assert any(mend.startswith(said) for mend in verify(tmp_path).mends)
+    with contextlib.closing(opened(tmp_path)) as read:
+        assert listed(read, 10).trouble.startswith(said)
+    vouch_for_all(tmp_path)
+    assert any(message.startswith(said) for message in run_of(tmp_path, config, seconds=0.3))
+    assert verify(tmp_path).mends == []
+    with contextlib.closing(opened(tmp_path)) as read:
+        assert listed(read, 10).trouble.startswith(said)
+        assert [order.state for order in listed(read, 10).orders] == ["done"]
 
 
 def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):

@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from evercrawl.config.secrets import concealed
-from evercrawl.store.orders import CrawlOrder, OrderFile, along_in_words, came_along, ends_with, lines_from
+from evercrawl.store.orders import (
+    CrawlOrder,
+    OrderFile,
+    along_in_words,
+    came_along,
+    ends_with,
+    lines_from,
+    unread_in_words,
+)
 from evercrawl.store.steering import BEGUN
 
 if TYPE_CHECKING:
@@ -39,7 +47,7 @@ class ListedOrder:
 class OrdersListed:
     """The last orders, oldest first; when the crawl was paused; the boosts; and the rules with their start.
 
-    `trouble` is the reason why the file of orders is not read; "" if it is read.
+    `trouble` is the reason why the file of orders, or some of its lines, are not read; "" if all is read.
     """
 
     orders: tuple[ListedOrder, ...]
@@ -62,6 +70,8 @@ def listed(crawl: Partition, most: int) -> OrdersListed:
     trouble, upto = source.distrusted(), steered.upto if ends_with(source, steered.upto, steered.last) else 0
     if not trouble and (count := came_along(source, upto, steered.results)):
         trouble = along_in_words(count)
+    unread = unread_in_words(source, max(source.size() - MOST_BYTES, 0)) if not source.distrusted() else ""
+    trouble = "; ".join(filter(None, (trouble, unread)))
     return OrdersListed(tuple(orders), steered.paused_at or None, tuple(steered.boosts), dict(steered.bounds), trouble)
 
 

@@ -20,6 +20,7 @@ from evercrawl.store.folding import replay
 from evercrawl.store.journal.events import RequisiteFetched, Visit
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
+from evercrawl.store.orders import OrderFile, unread_in_words
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import Part
 from evercrawl.store.repair.journal import is_missing
@@ -110,6 +111,9 @@ def inspect(
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
     _settings(partition.directory, partition.state.steered.bounds, found)
+    orders = OrderFile(partition.directory)
+    if not orders.distrusted() and (unread := unread_in_words(orders, partition.state.steered.upto)):
+        found.mends.append(f"{unread}; the next start refuses them")
     whole = _journal(partition.disk, upto, found)
     if not running and is_missing(partition.disk, upto):
         what = "the archive has records, and the journal no event: it was lost, or not copied; restore it from a copy"
