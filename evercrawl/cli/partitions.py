@@ -111,6 +111,7 @@ def crawl(
     Return 1 if the run ended because `outlet` is closed.
     """
     from evercrawl.store.disk.lock import lock_for_crawl
+    from evercrawl.store.disk.plain import see_utf8
 
     with contextlib.ExitStack() as stack:
         ray = None
@@ -118,6 +119,8 @@ def crawl(
             from evercrawl.cluster.on_ray import connected
 
             ray = stack.enter_context(connected(cluster))
+        if not directory.is_dir():
+            see_utf8(directory)
         directory.mkdir(parents=True, exist_ok=True)
         stack.enter_context(lock_for_crawl(directory))  # another crawl of it hears at once
         from evercrawl.cluster.birth import born, is_cluster

@@ -30,7 +30,7 @@ from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.modes import ORDINARY, narrow
 from evercrawl.store.disk.moved import LEAVING
-from evercrawl.store.disk.plain import place_of, see_plain
+from evercrawl.store.disk.plain import place_of, see_plain, see_utf8
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
@@ -125,6 +125,7 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
     StoreError
         A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
     """
+    see_utf8(target)
     if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
         raise ConfigError(f"{target} is in the crawl directory itself; name a directory elsewhere")
     with contextlib.closing(CrawlFilesHere(source)) as originals:

@@ -15,6 +15,7 @@ from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock, holder, last_begun
 from evercrawl.store.disk.plain import see_plain
 from evercrawl.store.partition import Partition
+from tests.helpers.hand_made import HandMade
 
 NAMES = (
     "lock", "crawl.json", "crawl-copy.json.tmp", "crawl.key", "crawl.toml", "journal-0000000000000000.log", "urls.log",
@@ -154,3 +155,22 @@ def test_a_folder_too_deep_to_be_ours_is_not_looked_into(crawl):
     deep.mkdir(parents=True)
     (deep / "link").symlink_to("elsewhere")
     see_plain(crawl)
+
+
+def test_no_crawl_or_copy_is_begun_in_a_directory_whose_name_is_not_utf8(tmp_path, capsys):
+    """Neither the search index nor the JSON of a backup could be written there."""
+    strange = tmp_path / os.fsdecode(b"raw\xff")
+    whole = HandMade(tmp_path / "whole")
+    whole.seed("http://a.example/")
+    whole.stop()
+    pages = tmp_path / "list.csv"
+    pages.write_text("url\nhttp://a.example/\n")
+    for words in (
+        ["crawl", "http://a.example/", "--dir", str(strange)],
+        ["crawl", "http://a.example/", "--dir", str(strange), "--partitions", "2"],
+        ["import", str(pages), "--dir", str(strange)],
+        ["backup", str(strange), "--dir", str(tmp_path / "whole")],
+    ):
+        assert main(words) == 2, words
+        assert "is not UTF-8; name another directory" in capsys.readouterr().err
+        assert not strange.exists()

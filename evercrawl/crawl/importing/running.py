@@ -36,6 +36,7 @@ from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.progress import Progress
 from evercrawl.store.birth import is_crawl
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.plain import see_utf8
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition
 from evercrawl.store.quarantine import Quarantine
@@ -235,6 +236,8 @@ class _Run:
 def _settle(directory: Path, config: Config) -> None:
     """Create the directory and its settings file if they do not exist."""
     try:
+        if not directory.is_dir():
+            see_utf8(directory)
         directory.mkdir(parents=True, exist_ok=True)
         if not has_settings(directory):
             save(config, directory)

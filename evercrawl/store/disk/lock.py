@@ -22,7 +22,7 @@ from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.owner import see_owned
-from evercrawl.store.disk.plain import see_plain
+from evercrawl.store.disk.plain import see_plain, see_utf8
 from evercrawl.store.disk.trouble import in_words
 
 FILE: Final = "lock"
@@ -132,9 +132,13 @@ def lock_for_crawl(directory: Path) -> Lock:
 
     Raises
     ------
+    ConfigError
+        It does not exist, and its name is not UTF-8.
     StoreError
         It cannot be created, or another process has the lock.
     """
+    if not directory.is_dir():
+        see_utf8(directory)
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

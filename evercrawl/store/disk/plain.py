@@ -11,7 +11,7 @@ import re
 import stat
 from typing import TYPE_CHECKING, Final
 
-from evercrawl.errors import StoreError
+from evercrawl.errors import ConfigError, StoreError
 from evercrawl.store.disk.owner import run_as, trusted, user_name
 from evercrawl.store.disk.trouble import in_words
 
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"[^./\0][^/\0]*(/[^./\0][^/\0]*)?")
 _DEEP: Final = 4
 """Depth of folders that are checked; evercrawl makes no folders in its folders."""
+
+
+def see_utf8(directory: Path) -> None:
+    """Check that the name of a directory to be made is UTF-8, which the search index and JSON require.
+
+    Raises
+    ------
+    ConfigError
+        It is not.
+    """
+    try:
+        str(directory).encode()
+    except UnicodeEncodeError as error:
+        raise ConfigError(f"the name {os.fsencode(directory)!r} is not UTF-8; name another directory") from error
 
 
 def place_of(directory: Path, name: str) -> Path:
