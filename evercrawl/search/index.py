@@ -11,10 +11,11 @@ from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 import numpy as np
 import tantivy
+from numpy.typing import NDArray
 
 from evercrawl.errors import StoreError
 from evercrawl.search import mark
@@ -46,6 +47,7 @@ _ANCHOR_HEAP_BYTES: Final = 15_000_000
 _MOST_WAITING: Final = 1 << 16  # pending link words, written in batches, page by page
 _WRITTEN: Final = 1 << 6  # pages whose link words are written in one batch: some milliseconds
 _DIRECTORIES: Final = ("pages", "anchors")
+_Number = TypeVar("_Number", np.uint32, np.uint64)
 _META: Final = "meta.json"  # in each of the two: the library's list of segments
 
 
@@ -187,8 +189,8 @@ class Index:
             searcher = self._pages.searcher()
             every = tantivy.Query.all_query()
             found = searcher.search(every, max(searcher.num_docs, 1), count=False, order_by_field=SLOT).hits
-            slots = np.array([slot for slot, _ in found], np.uint32)
-            digests = np.array(searcher.fast_field_values(DIGEST, [address for _, address in found]), np.uint64)
+            slots = _numbers([slot for slot, _ in found], np.uint32)
+            digests = _numbers(searcher.fast_field_values(DIGEST, [address for _, address in found]), np.uint64)
             return slots[::-1].copy(), digests[::-1].copy()
 
     def search(self, query: Query, most: int = MOST) -> QueryCandidates:
@@ -245,6 +247,20 @@ class Index:
         self._anchors.reload()
         self._pages.reload()
         self._lookup = None
+
+
+def _numbers(values: Sequence[object], kind: type[_Number]) -> NDArray[_Number]:
+    """Return the values of all pages as an array.
+
+    Raises
+    ------
+    ValueError
+        A page has none, or one that is too large: the index is damaged.
+    """
+    try:
+        return np.array(values, kind)
+    except (TypeError, OverflowError) as error:
+        raise ValueError("pages lack their numbers") from error
 
 
 def erase(directory: Path) -> None:

@@ -373,3 +373,13 @@ def test_a_repair_that_is_killed_anywhere_is_finished_by_the_next(whole, tmp_pat
     ended = json.loads(ran.stdout)
     assert len(ended) > 6
     assert [code for _, code in ended] == [0] * len(ended), ran.stderr
+
+
+@pytest.mark.parametrize("place", [0.02, 0.2, 0.5, 0.8])
+def test_a_damaged_column_of_the_search_index_is_told_and_the_index_made_anew(copy, place, capsys):
+    [path] = (copy / "search" / "pages").glob("*.fast")
+    flip(path, place)
+    before = verify(copy)
+    assert not before.fine or before.mends
+    assert repair(copy, capsys)["fine"]
+    assert verify(copy).mends == []

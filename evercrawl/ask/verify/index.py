@@ -24,6 +24,8 @@ def inspect_index(partition: Partition, found: Findings) -> None:
         return
     try:
         check_index(partition, index, found)
+    except StoreError as error:
+        found.blame(f"{error}; {_REMEDY.format(partition.directory)}", part=Part.SEARCH_INDEX)
     finally:
         index.close()
 
