@@ -83,9 +83,13 @@ def test_numbers_that_make_no_sense_are_refused(given):
 
 
 def test_clocks_cost_nothing_where_each_page_changes_alone():
-    pages, often = population(1000, 3, correlation=0.5), Conditions(steps=10)
-    clocked, unclocked = (
-        poll(Price(without=left_out), pages, 0.03, cycles=6, measured_from=3, seed=3, conditions=often).ratio
-        for left_out in ("", "exposure")
-    )
-    assert clocked > unclocked - 0.005
+    """The mean of some webs: the slightest difference of a rate lets either be ahead by a point on one of them."""
+    ahead, often = [], Conditions(steps=10)
+    for seed in range(3, 8):
+        pages = population(300, seed, correlation=0.5)
+        clocked, unclocked = (
+            poll(Price(without=left_out), pages, 0.03, cycles=6, measured_from=3, seed=seed, conditions=often).ratio
+            for left_out in ("", "exposure")
+        )
+        ahead.append(clocked - unclocked)
+    assert np.mean(ahead) > -0.005
