@@ -5,7 +5,6 @@ from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.rules.named_by_others import (
     DAY_S,
     FIRST,
-    FIRST_ALONE,
     MOST_PORTS,
     OTHERS_PORTS,
     PER_GOOD,
@@ -49,17 +48,17 @@ def test_more_may_wait_while_no_url_does_that_its_own_pages_name(made):
     made.limited(scope="any")
     made.seed(f"{SITE}/", EVIL)
     made.visit(f"{SITE}/", made.page("Home"))
-    name(made, 0)
-    assert len(waiting(made)) == FIRST_ALONE
+    name(made, 0, 1200)
+    assert len(waiting(made)) == 1000
 
 
 def test_a_tenth_of_the_backlog_is_the_most(made):
-    begin(made, max_backlog_per_host=400)
+    begin(made, max_backlog_per_host=2_100)
     name(made, 0)
     for n in range(5):
         made.visit(f"{SITE}/j{n}", made.page(f"a page {n}"))
     name(made, 1000)
-    assert len(waiting(made)) - 5 == 40
+    assert len(waiting(made)) - 5 == 210
 
 
 def test_none_comes_in_once_too_many_led_to_nothing_and_each_day_half_of_that_is_forgotten(made):
@@ -68,7 +67,7 @@ def test_none_comes_in_once_too_many_led_to_nothing_and_each_day_half_of_that_is
     for n in range(VAIN):
         made.visit(f"{SITE}/j{n}", b"nothing here", 404)
     name(made, 1000)
-    assert len(waiting(made)) == VAIN
+    assert len(waiting(made)) == FIRST
     made.visit(f"{SITE}/0", made.page("0", f"{SITE}/own"))
     assert made.state.find_one(f"{SITE}/own") < made.state.known.count
     made.now += DAY_S

@@ -3,9 +3,9 @@
 Anyone can link to any number of URLs of another's host. If they all waited there, they would take its backlog, and its
 turns, from what the host's own pages link to, and it would be asked for thousands of pages that it does not have. So
 while such own URLs wait, at most `FIRST` others do, `PER_GOOD` more for each one that was read and has content of its
-own, up to a tenth of the backlog. While no own URL waits, there may be a hundred for each. If more of them led to
+own, up to a tenth of the backlog; while no own URL waits, a tenth of the backlog. If more of them led to
 nothing, lately, than `VAIN` and an eighth of the host's pages, none comes in: what led to nothing counts for half each
-day.
+day. A copy of another host's page, as mirrors have, is there; one of a page of the same host leads to nothing.
 
 The same holds for ports: a host's own pages may name `MOST_PORTS` of it besides the usual ones, pages of other sites
 `OTHERS_PORTS`, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of others.
@@ -22,7 +22,7 @@ from evercrawl.parse.urls import hostname
 from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import MEMBER
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
-from evercrawl.types import NO_SLOT, Slots
+from evercrawl.types import NO_SLOT, Outcome, Slots
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,10 +30,8 @@ if TYPE_CHECKING:
     from evercrawl.store.journal.events import Discovery, Visit
     from evercrawl.store.state import State
 
-FIRST: Final = 32
+FIRST: Final = 200
 PER_GOOD: Final = 10
-FIRST_ALONE: Final = 100
-"""`FIRST` and `PER_GOOD` while no URL waits that the host's own pages name."""
 PART: Final = 10
 """The part of the backlog that they may have, one of so many."""
 VAIN: Final = 32
@@ -119,8 +117,8 @@ class NamedByOthers:
         alone = waiting <= others
         if vain >= (VAIN_ALONE + own if alone else VAIN + own // VAIN_PART):
             return 0
-        most = FIRST_ALONE * (1 + good) if alone else FIRST + PER_GOOD * good
-        return max(min(most, self._most) - others, 0)
+        most = self._most if alone else min(FIRST + PER_GOOD * good, self._most)
+        return max(most - others, 0)
 
     def ports_of(self, name: str) -> set[str]:
         """Return the ports of a host, besides the usual ones, that were named in this run."""
@@ -156,10 +154,15 @@ class NamedByOthers:
             return
         host = event.host
         self._waiting[host] -= min(self._waiting.item(host), 1)
-        if event.flags & MEMBER:
+        if event.flags & MEMBER or self._copies_another_host(event):
             self._good[host] += 1
         else:
             self._vain[host] += 1
+
+    def _copies_another_host(self, event: Visit) -> bool:
+        """Return whether the page is there, though it says what a page of another host said before, as mirrors do."""
+        original = event.alias if event.outcome == Outcome.DUPLICATE else event.near
+        return original != NO_SLOT and int(self._state.known.row(original)["host"]) != event.host
 
 
 def port_of(url: str) -> str:
