@@ -91,3 +91,15 @@ def test_the_far_end_has_its_own_time():
         return exchange.at - network.log[0].at, exchange.elapsed_s, web.asked_at[0] - network.log[0].at
 
     assert run_virtual(once()) == pytest.approx((-500.0, 1.0, 0.0), abs=1e-3)
+
+
+def test_each_exchange_takes_the_processor_some_time_in_which_the_network_is_not_idle():
+    async def twice() -> tuple[float, float]:
+        clock = VirtualClock()
+        network, began = MadeNetwork(One(Answer(200, {}, BODY)), clock, lambda _: 1.0, work_s=0.25), clock.now()
+        for path in "xy":
+            network.start(Request(f"http://a.example/{path}", deadline_s=30.0))
+        assert len(await network.finished(100.0)) == 2
+        return round(clock.now() - began, 3), round(network.idle_s, 3)
+
+    assert run_virtual(twice()) == (1.5, 1.0)
