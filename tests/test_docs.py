@@ -34,7 +34,7 @@ def flags(verb: str) -> set[str]:
 
 def test_no_change_is_twice_in_the_changelog():
     begin = re.findall(r"^\* (.{40})", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(begin) > 100
+    assert len(begin) > 50
     assert len(set(begin)) == len(begin)
 
 
