@@ -81,20 +81,23 @@ class NamedByOthers:
         return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports)
 
     def _count(self) -> None:
+        """Count what is known, in pieces, so that little memory is needed beside a large crawl's own."""
         state = self._state
         known, records = state.known.columns(), state.records.rows[: state.records.count]
-        others = np.zeros(len(known.host), np.bool_)
-        for start in range(0, len(others), _PIECE):
-            sources, hosts = known.source[start : start + _PIECE], known.host[start : start + _PIECE]
-            some = np.flatnonzero(sources != NO_SLOT)
-            others[start + some] = state.site_of[known.host[sources[some]]] != state.site_of[hosts[some]]
-        count = len(state.hosts)
-        self._waiting[:count] += np.bincount(known.host[others], minlength=count).astype(np.uint32)
-        rows = records[records["outcome"] != 0]
-        rows = rows[others[rows["slot"]]]
-        self._waiting[:count] -= np.bincount(rows["host"], minlength=count).astype(np.uint32)
-        good = (rows["flags"] & MEMBER_SAID) != 0
-        self._good[:count] += np.bincount(rows["host"][good], minlength=count).astype(np.uint32)
+        site_of, of_host = state.site_of, known.host
+        for start in range(0, len(of_host), _PIECE):
+            hosts, sources = of_host[start : start + _PIECE], known.source[start : start + _PIECE]
+            linked = sources != NO_SLOT
+            hosts, sources = hosts[linked], sources[linked]
+            np.add.at(self._waiting, hosts[site_of[of_host[sources]] != site_of[hosts]], 1)
+        for start in range(0, len(records), _PIECE):
+            rows = records[start : start + _PIECE]
+            rows = rows[rows["outcome"] != 0]
+            sources = known.source[rows["slot"]]
+            rows, sources = rows[sources != NO_SLOT], sources[sources != NO_SLOT]
+            rows = rows[site_of[of_host[sources]] != site_of[rows["host"]]]
+            np.subtract.at(self._waiting, rows["host"], 1)
+            np.add.at(self._good, rows["host"][(rows["flags"] & MEMBER_SAID) != 0], 1)
 
     # What may come in
 
