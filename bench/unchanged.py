@@ -19,6 +19,7 @@ older commit first, and compare on the same machine.
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import multiprocessing
 import re
@@ -97,6 +98,7 @@ def done(part: Callable[..., None], given: tuple[Any, ...], keep: Path | None) -
 
 def measured(jobs: list[Job], keep: Path | None) -> dict[str, str]:
     """Return the hashes of all jobs, some of which are done at once."""
+    importlib.import_module("evercrawl.lab.backtest.runs")  # which questions import while time stands still
     warm()
     found: dict[str, str] = {}
     with ProcessPoolExecutor(AT_ONCE, mp_context=multiprocessing.get_context("spawn")) as pool:
