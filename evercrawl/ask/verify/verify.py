@@ -62,6 +62,7 @@ def verify(directory: Path, watch: Watch = lambda what, done, total: None) -> Fi
     try:
         running = running or holder(directory) is not None
         inspect(partition, found, watch, running=running, interrupted=_interrupted(directory, partition.disk))
+        _settings(directory, partition.state.steered.bounds, found)
         inspect_index(partition, found)
         if not running:
             inspect_beside(directory, partition.disk, found)
@@ -110,7 +111,6 @@ def inspect(
         found.mends.append(f"event {number} of the journal is set aside: evercrawl fails on it ({why}); report it")
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
-    _settings(partition.directory, partition.state.steered.bounds, found)
     orders = OrderFile(partition.directory)
     if not orders.distrusted() and (unread := unread_in_words(orders, partition.state.steered.upto)):
         found.mends.append(f"{unread}; the next start refuses them")
