@@ -34,7 +34,7 @@ def crawled(wide, tmp_path):
     directory, machines = wide
     (tmp_path / "b" / "part-1").mkdir()
     visit(tmp_path / "b" / "part-1")
-    (directory / "crawl.toml").write_text("")
+    (directory / "crawl.toml").write_text("# the usual settings\n")
     return directory, machines
 
 
