@@ -127,7 +127,7 @@ class Partition:
             self.archive = Archive(
                 self.disk, self.birth.id, random, software=software, agent=agent, segment_bytes=segment_bytes
             )
-            self._archive_end = ArchiveEnd()
+            self._archive_end = self._named_end = ArchiveEnd()
             self.skipped = SkippedEvents(self.disk, writable=writable)
             self._open(writable, fold_all, now)
         except BaseException:
@@ -281,6 +281,7 @@ class Partition:
         self.state.cashbook.saved = self.state.folded = None  # no snapshot contains what is folded from now on
         if loaded is not None and not self.state.cashbook.balance():
             raise StoreError(f"the cash of snapshot {loaded.name} does not add up")
+        self._named_end = self._archive_end
         if given_up:  # the archive was cut meanwhile
             self._archive_end = max((where.end for _, _, where in self._named()), default=ArchiveEnd())
 
@@ -361,6 +362,8 @@ class Partition:
             self.repairs.append("records at the archive's end that no acknowledged fetch names were cut off")
         elif end < self._archive_end:
             self._give_up_broken(now)
+        if not self.archive.segments() and self._named_end > ArchiveEnd():  # copies of old ones may exist elsewhere
+            self.archive.cut(self._named_end.segment + 1, 0)  # so names must not repeat
 
     def _give_up_broken(self, now: float) -> None:
         whole_end, broken = ArchiveEnd(), set[Pointer]()
@@ -370,8 +373,6 @@ class Partition:
             else:
                 broken.add(where)
         self.archive.cut(*whole_end)
-        if not self.archive.segments():  # copies of old segments may exist elsewhere, so names must not repeat
-            self.archive.cut(self._archive_end.segment + 1, 0)
         self._archive_end = whole_end
         lost = self.give_up(broken, now, "the archive ends before its record")
         if lost:

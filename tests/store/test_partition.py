@@ -286,6 +286,19 @@ def test_after_records_were_given_up_a_crash_is_mended_like_any_other(three, sna
     again.close()
 
 
+@pytest.mark.parametrize("opened", [1, 2, 3])
+def test_a_lost_segment_gives_its_name_to_no_other_however_often_the_crawl_was_opened_since(three, opened):
+    path = archive_file(three)
+    path.unlink()
+    for _ in range(opened - 1):
+        Crawl(three).close()  # as when it is killed before its first visit
+    crawl = Crawl(three)
+    crawl.visit(1)
+    crawl.save()
+    crawl.close()
+    assert archive_file(three).name != path.name
+
+
 def test_a_reader_mends_nothing(three):
     journal = next(three.glob("journal-*"))
     with journal.open("ab") as file:

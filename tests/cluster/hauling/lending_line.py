@@ -1,6 +1,7 @@
 """The process that runs a crawl on machines that are folders, as far as backups go: a thread that lends files."""
 
 import asyncio
+import contextlib
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -44,7 +45,8 @@ class LendingLine:
 
     def end(self) -> None:
         """Let the crawl end."""
-        self.loop.call_soon_threadsafe(self._end.set)
+        with contextlib.suppress(RuntimeError):  # the loop is closed: the crawl has ended before
+            self.loop.call_soon_threadsafe(self._end.set)
 
     def __enter__(self) -> "LendingLine":
         self._thread.start()
