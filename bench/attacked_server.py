@@ -64,7 +64,7 @@ class Server:
                 writer.write(b"x")
                 await asyncio.sleep(0.5)
         self.asked[name] += target[1:].isdigit()
-        answer = self._web.answer(f"http://{name}", path_query(f"http://{name}{target}"), {}, 0.0)
+        answer = self._web.answer(f"http://{name}{self._web.port}", path_query(f"http://{name}{target}"), {}, 0.0)
         fields = "".join(f"{key}: {value}\r\n" for key, value in answer.headers.items())
         status = f"HTTP/1.1 {answer.status} Said\r\n{fields}Content-Length: {len(answer.body)}\r\n\r\n"
         writer.write(status.encode() + answer.body)

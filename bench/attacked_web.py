@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from evercrawl.parse.urls import hostname
+from evercrawl.simulate.surroundings.network import NoAnswerError
 from evercrawl.simulate.worlds.made_web import Answer
 
 GOOD: Final = 10
@@ -35,6 +36,8 @@ class AttackedWeb:
         Host name -> what answers there: path -> answer.
     silent, dripping
         Hosts that say nothing for `DEADLINE_S`; that send a byte each half second.
+    firewalled
+        Good hosts whose other ports say nothing, instead of being closed; in simulation only.
     networks
         Numbers of the networks so far.
     first
@@ -50,6 +53,7 @@ class AttackedWeb:
     answers: dict[str, Callable[[str], Answer]] = field(default_factory=dict[str, Callable[[str], Answer]])
     silent: set[str] = field(default_factory=set[str])
     dripping: set[str] = field(default_factory=set[str])
+    firewalled: set[str] = field(default_factory=set[str])
     networks: dict[str, int] = field(default_factory=dict[str, int])
     first: int = 8
     victims: tuple[str, ...] = tuple(f"good{i}.example" for i in range(GOOD))
@@ -68,9 +72,19 @@ class AttackedWeb:
             self.seeds.append(f"http://{name}{self.port}/")
 
     def answer(self, origin: str, path: str, headers: dict[str, str], at: float) -> Answer:
-        """Return what is at a path of an origin."""
+        """Return what is at a path of an origin; on the usual port only.
+
+        Raises
+        ------
+        NoAnswerError
+            It is on another port.
+        """
         del headers, at
-        answers = self.answers.get(hostname(f"{origin}/"))
+        name = hostname(f"{origin}/")
+        if origin != f"http://{name}{self.port}":
+            late = name in self.firewalled
+            raise NoAnswerError("timeout" if late else "connect", after_s=DEADLINE_S if late else None)
+        answers = self.answers.get(name)
         return answers(path) if answers is not None else missing()
 
 

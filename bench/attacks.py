@@ -25,6 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from attacked_links import LINK_ATTACKS
 from attacked_rank import RANK_ATTACKS
 from attacked_server import pages_on_loopback
 from attacked_web import ATTACKS, DEADLINE_S, AttackedWeb
@@ -54,7 +55,7 @@ WORK_S: Final = 0.03
 ANSWER_S: Final = 0.1
 NAME_S: Final = 0.02
 NO_NAME_S: Final = 15.0
-ALL: Final = ATTACKS | RANK_ATTACKS
+ALL: Final = ATTACKS | RANK_ATTACKS | LINK_ATTACKS
 REAL: Final = ("forged statuses",)
 """Attacks on what parses answers, which a made network has none of: loopback only."""
 
