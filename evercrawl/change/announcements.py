@@ -16,7 +16,7 @@ _MOST: Final = 0.98
 AT_FIRST: Final = 0.5
 """Prior of rho for a site whose first change was announced."""
 _FEW: Final = 5.0  # weight of the mean over sites in the estimate for a site, in expected changes
-_USUAL: Final = (0.1, 3.0)  # bounds of the means over sites, so that no site makes those of others count for nothing
+_USUAL: Final = (0.1, 3.0)  # bounds of the means over sites, so that one site cannot cancel the announcements of others
 _LITTLE: Final = 1e-9  # fraction that counts as zero
 
 
@@ -97,7 +97,7 @@ class Recall:
 
 
 def usual(heard: Floats, missed: Floats, listened: Floats, looked: Floats) -> UsualAnnouncing:
-    """Return the means over sites from the counts of `Recall`, within bounds; others never announced a change."""
+    """Return the bounded means over sites from the counts of `Recall`; sites that never announced are excluded."""
     some = heard > 0
     announced = heard[some].sum() / (listened[some].sum() + 1.0)
     silent = (missed[some].sum() + 1.0) / (looked[some].sum() + 1.0)

@@ -21,7 +21,7 @@ class Comebacks:
     Gamma(a, b + T): the longer a page has been gone, the longer it is likely to stay gone. The crawl learns b from the
     number of returns and the time in which they were possible, where each second counts b / (b + T), the relative
     expectation of a return. The prior is one return in thirty days, with the weight of one page observed for that time.
-    Of one site at most a few times as many returns count as expected.
+    For each site, the number of returns that count is limited (`EventCredits`).
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Comebacks:
         self.watched_s, self.back = self.watched_s + self._weighted_s(gone_s, interval_s), self.back + back
 
     def learn_of_site(self, site: int, gone_s: float, interval_s: float, *, back: bool) -> None:
-        """Learn the result for a page of a site, within the limit for one site."""
+        """Learn like `learn` from one page of a site; returns beyond the limit for the site do not count."""
         self._credits.expect(site, self.per_s * self._weighted_s(gone_s, interval_s))
         self.learn(gone_s, interval_s, back=int(back and self._credits.take(site)))
 

@@ -1,9 +1,8 @@
-"""Limits what one site adds to a count of rare events over all sites, such as pages that vanish.
+"""Limits on what one site adds to a count of rare events over all sites, such as pages that vanish.
 
-A site has credit for a few events, and for a few times as many as are expected of what was observed of it. Events
-beyond are its own affair: a site that removes all its pages, or that removes and returns them at will, says little of
-others.
-If a site has all of the observations, its credit grows with the rate that it makes known, until all its events count.
+Each site has credit for a few events, plus a few times as many as are expected given its observations. Events beyond
+that do not count: a site that removes all its pages, or removes and restores them at will, says little about others.
+If one site has all observations, its credit grows with the rate estimated from its events, until all of them count.
 """
 
 from typing import Final
@@ -11,17 +10,17 @@ from typing import Final
 from evercrawl.arrays.rows import Rows
 
 FIRST: Final = 5.0
-"""Events of a site that always count."""
+"""Number of events of a site that always count."""
 TIMES: Final = 3.0
-"""Greatest ratio of its further events to those expected of it."""
+"""Greatest ratio of the further events of a site that count to the number expected."""
 
 
 class EventCredits:
-    """The credit of each site, 8 bytes per site.
+    """The credits of sites, in 8 bytes per site.
 
     Examples
     --------
-    Eight events, where 0.5 are expected:
+    Of eight events, where 0.5 were expected, six count:
 
     >>> credits = EventCredits()
     >>> credits.expect(4, 0.5)
@@ -38,11 +37,11 @@ class EventCredits:
         return self._more.nbytes
 
     def expect(self, site: int, events: float) -> None:
-        """Add the number of events expected of an observation of a site."""
+        """Add credit for an observation of a site in which this number of events was expected."""
         self._more.upto(site + 1)[site] += TIMES * events
 
     def take(self, site: int) -> bool:
-        """Return whether an event of a site counts, which uses up one credit."""
+        """Return whether an event of a site counts; if so, use up one credit."""
         credit = self._more.upto(site + 1)
         if credit[site] < 1.0 - FIRST:
             return False

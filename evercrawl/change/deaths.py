@@ -13,7 +13,8 @@ class Deaths:
     """The rate at which pages vanish, over the whole crawl: pages found gone, divided by the total observed time.
 
     The prior is one per page and year, with the weight of one page observed for a year, so that a few pages found gone
-    soon after the start have little influence. Of one site at most a few times as many pages count as expected.
+    soon after the start have little influence. For each site, the number of pages that count is limited
+    (`EventCredits`).
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class Deaths:
         self.watched_s += interval_s
 
     def learn_of_site(self, site: int, interval_s: float, *, gone: bool) -> None:
-        """Learn the result for a page of a site, within the limit for one site."""
+        """Learn like `learn` from one page of a site; vanished pages beyond the limit for the site do not count."""
         self._credits.expect(site, self.per_s * interval_s)
         self.learn(interval_s, gone=int(gone and self._credits.take(site)))
 

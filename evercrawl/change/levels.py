@@ -1,14 +1,15 @@
-"""The usual level of sites, which a minority of them, or any number of free names, moves only little.
+"""A robust mean of the levels of sites, which a minority of sites, or any number of free names, moves only little.
 
-Every site has a vote, whose weight grows with its observations, up to 1. Votes are summed in bins of their level. The
-result is the mean of the levels, each of them limited to `SPAN` around the result itself: sites far from it only say on
-which side they are. All sites whose names cost nothing (below `github.io`, for example) have one vote together, for
-their mean. A vote, a change of a vote and the result take constant time and memory, and votes of partitions can be
-added.
+Each site has a vote, whose weight grows with its observations, up to 1. The result is the mean of the levels, each of
+them limited to a distance of `SPAN` from the result itself, so that a distant site only pulls the result to its side.
+All sites whose names cost nothing (for example below `github.io`) share one vote, for their mean level.
+
+Votes are summed in bins by level, so that adding, removing or changing a vote, and computing the result, take constant
+time and memory. The sums of several partitions can be added.
 
 References
 ----------
-Huber (1964). Robust estimation of a location parameter.
+Huber (1964). Robust Estimation of a Location Parameter.
 """
 
 import math
@@ -20,19 +21,19 @@ import numpy as np
 from evercrawl.types import Flags, Floats
 
 SPAN: Final = math.log(3.0)
-"""Greatest difference from the result that counts."""
+"""Greatest distance from the result, in ln lambda; levels further away count as if they were at it."""
 MEAN: Final = 0.01
-"""Weight of the mean of all, without limits; it decides where two halves disagree."""
+"""Relative weight of the plain mean, which makes the result unique where two halves of the votes disagree."""
 TOGETHER: Final = 1.0
-"""Greatest weight of all sites that share a vote."""
+"""Greatest weight of the vote that sites share."""
 _FIRST: Final = -12
-_BINS: Final = 28  # each is 1 wide; the first and last also have what lies beyond
-_NOTHING: Final = 1e-9  # weights below are what rounding leaves of removed votes
+_BINS: Final = 28  # each is 1 wide; the first and the last also have the levels beyond them
+_NOTHING: Final = 1e-9  # smaller weights are rounding errors that removed votes leave
 _SHARED: Final = "shared"
 
 
 class Levels:
-    """The votes of sites for a level, as sums.
+    """The votes of sites on their common level, as sums.
 
     Examples
     --------
@@ -41,10 +42,10 @@ class Levels:
     >>> levels = Levels()
     >>> for level in (2.5, 2.5, 2.5, 2.5, 2.5, 2.5, 2.5, -9.0, -9.0):
     ...     levels.add(1.0, level, shared=False)
-    >>> round(levels.mean(rest=0.0), 2)  # it was -0.06 without a limit
+    >>> round(levels.mean(rest=0.0), 2)  # the plain mean is -0.06
     2.16
 
-    A thousand that share a vote:
+    A thousand more sites share a vote:
 
     >>> for _ in range(1000):
     ...     levels.add(1.0, -9.0, shared=True)
@@ -67,14 +68,14 @@ class Levels:
         Parameters
         ----------
         weight, total
-            Its weight, at least 0; and that times its level.
+            Weight of the vote, at least 0, and the weight times the level of the site.
         shared
-            Whether it shares a vote with all others that do.
+            Whether the site shares one vote with all others that are shared.
         """
         self._move(1.0, weight, total, shared=shared)
 
     def remove(self, weight: float, total: float, *, shared: bool) -> None:
-        """Remove a vote that was added."""
+        """Remove a vote that was added; the parameters are those of `add`."""
         self._move(-1.0, weight, total, shared=shared)
 
     def _move(self, sign: float, weight: float, total: float, *, shared: bool) -> None:
@@ -90,7 +91,7 @@ class Levels:
 
     @classmethod
     def of_many(cls, weights: Floats, totals: Floats, shared: Flags) -> "Levels":
-        """Return the votes of many sites; shape (n,) each."""
+        """Return the votes of many sites, given as arrays of the parameters of `add`; shape (n,) each."""
         found = cls()
         some = weights > 0.0
         weights, totals, shared = weights[some], totals[some], shared[some]
@@ -103,7 +104,7 @@ class Levels:
 
     @classmethod
     def from_sums(cls, sums: Mapping[str, float]) -> "Levels":
-        """Return the votes whose `sums` these are, or are the totals of several; other names are skipped."""
+        """Return the votes with these `sums`, which may be totals of several partitions; other names are ignored."""
         found = cls()
         found._shared_weight, found._shared_total = (
             sums.get(f"{_SHARED}_weight", 0.0),
@@ -115,7 +116,7 @@ class Levels:
         return found
 
     def sums(self) -> dict[str, float]:
-        """Return the sums that are not zero, by name.
+        """Return the sums by name, without those that are zero.
 
         >>> levels = Levels(); levels.add(0.5, 1.0, shared=False); levels.sums()
         {'level2_weight': 0.5, 'level2_total': 1.0}
@@ -143,11 +144,11 @@ class Levels:
         return found
 
     def minus(self, other: "Levels") -> "Levels":
-        """Return the votes without those of another, which are among them."""
+        """Return these votes without those of `other`, which they must contain."""
         return self._with(other, -1.0)
 
     def mean(self, rest: float) -> float:
-        """Return the level: the limited mean of all votes, and of `rest` votes for 0."""
+        """Return the limited mean of all votes, shrunk towards 0 as by `rest` further votes; 0 without votes."""
         weights, totals = self._weights, self._totals
         if self._shared_weight > _NOTHING:
             level, weight = self._shared_total / self._shared_weight, min(self._shared_weight, TOGETHER)
@@ -164,8 +165,8 @@ class Levels:
 def _limited_mean(votes: Sequence[tuple[float, float]], whole: float) -> float:
     """Return the mean of levels with weights, each limited to `SPAN` around the result.
 
-    It is the root of a falling function that is linear between its bends: followed from its first bend, where all
-    levels are above, to the one behind which it is negative.
+    The result is the root of a falling, piecewise linear function: the total pull of all levels on a candidate. The
+    function is followed from its first bend, where all levels are above, to the bend after which it is negative.
 
     >>> round(_limited_mean([(0.0, 3.0), (0.5, 1.0)], 4.0), 9)
     0.125

@@ -3,11 +3,11 @@
 Pages of a site change alike, so the scale of the prior is learned by site, and shrunk to the crawl's for sites with few
 pages. The shape is fixed: 0.4 is heavy-tailed enough for rates that differ a thousandfold within a site.
 
-A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, shrunk to the crawl's level. That is the
-limited mean over sites (`levels`), shrunk to the default. The a and b of the pages include the prior itself. If they
-were computed with the site's own estimate, a site whose pages never change (or always do) would drift without bound.
-Therefore they are computed with a *reference* that is fixed between two fits, and a page is weighted by the part of its
-posterior that is not prior.
+A site's level is the mean over its pages of E[ln lambda] = psi(a) - ln b, shrunk to the crawl's level. The crawl's
+level is a robust mean over sites (`levels`), shrunk to the default. The a and b of the pages include the prior itself.
+If they were computed with the site's own estimate, a site whose pages never change (or always do) would drift without
+bound. Therefore they are computed with a *reference* that is fixed between two fits, and a page is weighted by the part
+of its posterior that is not prior.
 
 References
 ----------
@@ -55,13 +55,13 @@ class SitePriors:
     count
         Number of sites.
     shared
-        Returns whether a site shares one vote for the crawl's level with all others that do; none does by default.
-        It is called when a site has its first observations.
+        Returns whether a site shares one vote on the crawl's level with others; by default, none does. It is called
+        when a site has its first observations.
 
     Attributes
     ----------
     votes
-        The votes of the sites for the crawl's level.
+        The votes of the sites on the crawl's level.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class SitePriors:
     def _clear(self, count: int) -> None:
         self._weights, self._references_s = Rows("f8"), Rows("f8")
         self._sums = Rows("f8")  # by site: sum of weighted levels, E[ln lambda] relative to the default's
-        self._kinds = Rows("u1")  # by site: whether it shares a vote, once that is known
+        self._kinds = Rows("u1")  # by site: whether it shares a vote; 0 until that is known
         self._vote(Levels())
         self.grow(count)
 
@@ -98,7 +98,7 @@ class SitePriors:
     def unread(cls, count: int, like: "SitePriors | None" = None) -> "SitePriors":
         """Return priors without any observations; the references of sites are set with their first observations.
 
-        Sites share votes, and other partitions have theirs, as in `like`.
+        Which sites share a vote, and the votes of other partitions, are taken from `like`.
         """
         priors = cls()
         for column in (priors._weights, priors._sums, priors._kinds, priors._references_s):
@@ -189,7 +189,7 @@ class SitePriors:
         return bool(kinds[site] == _SHARED)
 
     def _are_shared(self, sites: Ints) -> Flags:
-        """Return whether each of some different sites shares a vote, shape (n,)."""
+        """Return whether each of these sites, which are distinct, shares a vote; shape (n,)."""
         if self._shares is None:
             return np.zeros(len(sites), np.bool_)
         kinds = self._kinds.all()
@@ -255,7 +255,7 @@ class SitePriors:
 
     @property
     def elsewhere(self) -> Levels:
-        """The `votes` of the sites of other partitions, which count equally for the crawl's level.
+        """The `votes` of the sites of other partitions, which count like those of this one.
 
         Two crawls that exchange their votes have equal priors for sites without observations:
 
@@ -320,7 +320,7 @@ class SitePriors:
 
 
 def _pooled(weights: Floats, sums: Floats, shared: Flags) -> Levels:
-    """Return the votes of sites for the crawl's level."""
+    """Return the votes of sites on the crawl's level."""
     return Levels.of_many(weights / (weights + SITE_PAGES), sums / (weights + SITE_PAGES), shared)
 
 

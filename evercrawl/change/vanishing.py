@@ -1,4 +1,4 @@
-"""What a visit teaches about pages that vanish and come back: the same in a crawl, a replay and a simulation."""
+"""Learning from visits how fast pages vanish and come back, in crawls, replays and simulations alike."""
 
 import math
 
@@ -10,12 +10,12 @@ from evercrawl.types import Flags, Floats, Ints
 
 
 class VanishingRates:
-    """Learns how fast pages vanish, and how fast those that were found gone come back.
+    """Learns how fast pages vanish, and how fast pages that were found gone come back.
 
     Parameters
     ----------
     deaths, comebacks
-        What was learned before; nothing by default.
+        Rates learned earlier; the priors by default.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class VanishingRates:
 
     Examples
     --------
-    A page was read a day ago, and is gone. A day later it is back:
+    A page that was read a day ago is gone. A day later it is back:
 
     >>> rates, day = VanishingRates(), 86_400.0
     >>> rates.learn(0, day, math.nan, math.nan, read=False, gone=True, back=False)
@@ -45,16 +45,16 @@ class VanishingRates:
         Parameters
         ----------
         site
-            Number of the site, by which one site's influence is limited.
+            Number of the site, whose influence is limited.
         since_s
             Time since the page was last read; nan if it never was.
         missing_s
-            If the visit before found the page gone: the time between the last read, or the discovery, and that visit;
-            nan otherwise. Such a page does not vanish again, and was not there to be watched.
+            If the previous visit found the page gone: the time from the last read, or the discovery, to that visit;
+            nan otherwise. A page that was gone can only come back, not vanish.
         interval_s
-            Time since the visit before; matters only if `missing_s` is given.
+            Time since the previous visit; used only if `missing_s` is not nan.
         read, gone, back
-            Whether the visit read the page, whether it found it gone, and whether a page that was gone is back.
+            Whether the visit read the page, whether it found the page gone, and whether a page that was gone is back.
         """
         if not math.isnan(missing_s):
             self.comebacks.learn_of_site(site, missing_s, interval_s, back=back)
@@ -62,8 +62,8 @@ class VanishingRates:
             self.deaths.learn_of_site(site, since_s, gone=gone)
 
     def learn_many(self, site: Ints, since_s: Floats, missing_s: Floats, interval_s: Floats, gone: Flags) -> None:
-        """Learn from visits, each of which read its page or found it gone, as `learn` does; shape (n,) each."""
-        usual = ~gone & np.isnan(missing_s)  # all but these are rare
+        """Learn from many visits like `learn`; each read its page or found it gone. All arrays have shape (n,)."""
+        usual = ~gone & np.isnan(missing_s)  # the other visits are rare
         watched = usual & ~np.isnan(since_s)
         for number, seconds in enumerate(np.bincount(site[watched], since_s[watched]).tolist()):
             if seconds:

@@ -100,9 +100,9 @@ class Pace:
         self._part = 1.0
         self._seen: deque[tuple[float, int]] = deque(maxlen=_WINDOW)
         self._started_at = -math.inf
-        self._starts, self._received_s = 0, 0.0  # so far; the latter is how long part 1 takes to allow what came
-        self._observations = deque[tuple[float, int, float]](maxlen=_WINDOW)  # time, starts, allowed of what came (s)
-        self._owed_s = 0.0  # of it, what a part of 0 has to leave for later
+        self._starts, self._received_s = 0, 0.0  # so far; bytes as the time in which the whole ceiling allows them
+        self._observations = deque[tuple[float, int, float]](maxlen=_WINDOW)  # time, starts, allowed bytes (s)
+        self._owed_s = 0.0  # bytes that are not allowed yet, while the part is 0
 
     def share(self, part: float, now: float) -> None:
         """Use this part of the ceilings from now on; it may exceed 1. With a ceiling, part 0 stops all starts.
@@ -142,9 +142,9 @@ class Pace:
     def used(self, now: float) -> float:
         """Return the used share of the ceilings over the last 10 s, or since the part changed: the larger of both.
 
-        All starts under the ceiling on pages count, including those of sitemaps and requisites. Of bytes, those count
-        that were allowed in that time, whenever they came. The result is 0 without a ceiling, and after a while in
-        which there was no start although one was allowed.
+        All starts under the ceiling on pages count, including those of sitemaps and requisites. Bytes count when they
+        are allowed, not when they arrive. The result is 0 without a ceiling, and after a while without a start although
+        one was allowed.
 
         Examples
         --------
@@ -175,7 +175,7 @@ class Pace:
         return self.next_at if self._byte_s else -math.inf
 
     def _allowed_s(self, now: float) -> float:
-        """Return how much of what came the ceiling on bytes has allowed by now, as the time of part 1."""
+        """Return how many of the received bytes the ceiling has allowed by now, in seconds of the whole ceiling."""
         if not self._byte_s:
             return 0.0
         return self._received_s - max(self.next_at - now, 0.0) * self._part if self._part else 0.0
@@ -216,7 +216,7 @@ class Pace:
             self._owed_s += size_bytes * self._byte_s
 
     def observed(self, now: float, visits: int) -> None:
-        """Record the number of visits so far, for `rate_per_s`, and what `used` needs."""
+        """Record the number of visits so far, for `rate_per_s`, and the use of the ceilings, for `used`."""
         self._seen.append((now, visits))
         self._observations.append((now, self._starts, self._allowed_s(now)))
 

@@ -131,7 +131,7 @@ def elsewhere_of(state: State) -> dict[int, dict[str, float]]:
 
 
 def total(every: Iterable[Mapping[str, float]]) -> defaultdict[str, float]:
-    """Return the totals of sums by name, 0 for other names.
+    """Return the totals by name of several sets of sums; 0 for names that occur in none.
 
     >>> found = total([{"back": 1.0}, {"back": 2.0}])
     >>> found["back"], found["gone"]

@@ -1,8 +1,8 @@
-"""Which sites have a vote of their own for what is believed of new sites, and which share one.
+"""Which sites have a vote of their own on what is expected of new sites, and which share one.
 
-Names that cost nothing share one vote, unless a seed is on them: a hundred blogs below one suffix may be one person's.
-So do sites without a source of importance: networks of addresses, sites outside the trusted ones if these are listed,
-and capped link farms.
+Sites whose names cost nothing share one vote, unless a seed is on them, because a hundred blogs below one suffix may
+belong to one person. So do all sites without a source of importance: networks of addresses, sites that are not
+`trusted` if some are, and capped link farms.
 """
 
 import numpy as np
@@ -23,7 +23,7 @@ class SiteVotes:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._seeded: set[int] | None = None  # sites with seeds, as of the start; and names that cost nothing since
+        self._seeded: set[int] | None = None  # sites with seeds at the start, and those learned since
 
     def shares(self, site: int) -> bool:
         """Return whether a site shares a vote."""
@@ -32,7 +32,7 @@ class SiteVotes:
         return costs_nothing(self._state.sites[site]) and site not in self._seeds()
 
     def learns_seed(self, site: int, slot: int) -> bool:
-        """Return whether a page of a site is a seed, for which the site gets a vote of its own."""
+        """Return whether a page is a seed that gives its site a vote of its own; if so, remember the site."""
         if not self._state.accounts.sites["trusted"][site]:
             return False
         row = self._state.known.row(slot)

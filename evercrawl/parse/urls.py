@@ -203,6 +203,17 @@ def origin(url: str) -> str:
     return url[: url.find("/", 8)]
 
 
+def port_of(url: str) -> str:
+    """Return the port of a normalised URL; "" for the scheme's default port.
+
+    >>> port_of("http://[2001:db8::1]:8080/a:1"), port_of("http://a.example/b:2"), port_of("http://[2001:db8::1]/")
+    ('8080', '', '')
+    """
+    authority = url[: url.find("/", 8)]
+    _, colon, port = authority.rpartition(":")
+    return port if colon and port.isdecimal() else ""
+
+
 def path_query(url: str) -> str:
     """Return the path, and the query with its question mark, of a normalised URL: the target of a request line.
 

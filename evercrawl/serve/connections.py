@@ -1,8 +1,8 @@
-"""Limits on connections: on their number, and on the time that requests and unread answers take.
+"""Limits on connections: on their number, and on how long clients may keep the server waiting.
 
-A connection that waits for its client has a deadline: until its next request begins, until that is complete, or until
-its answer has been read. So nobody keeps a connection for nothing. Beyond the limit of all connections, those that wait
-longest make room, of the network that has most.
+A connection that waits for its client has a deadline: for the start of the next request, for the rest of a request, or
+for the client to read an answer. When the server has as many connections as it may have, a new one replaces the one
+that has waited longest, of the network that has most.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from evercrawl.serve.strangers import network_of
 
 OF_NETWORK: Final = 500
-"""Open connections of one network; who opens more finds them closed."""
+"""Maximum number of open connections of one network; further ones are closed at once."""
 FILES: Final = 300
-"""Descriptors that are left for files, processes, and connections that are accepted at once."""
+"""File descriptors left for files, processes, and connections that are accepted before any can be closed."""
 LEAST: Final = 50
+"""Number of connections that the server accepts even if the limit on open files is lower."""
 
 
 @dataclass(frozen=True, slots=True)
 class ConnectionLimits:
-    """Limits of a server.
+    """Limits on the connections of a server.
 
     Attributes
     ----------
     of_network
-        Open connections of one network, a /24 or a /48; of one address on this machine.
+        Maximum number of open connections of one network (/24 or /48), or of one address of this machine.
     of_all
-        Open connections above which waiting ones are closed for new ones.
+        Number of open connections from which a new one replaces one that waits for its client.
     idle_s
-        Time until the next request begins.
+        Maximum time until the next request begins.
     request_s
-        Time for a request to arrive, from its first byte.
+        Maximum time from the first byte of a request to its last.
     unread_s
-        Time in which a client must read some of an answer that waits for it.
+        Maximum time for which a client may read nothing while an answer waits to be sent.
     """
 
     of_network: int = OF_NETWORK
@@ -51,9 +52,9 @@ class ConnectionLimits:
 
 
 def room_for(connections: int) -> int:
-    """Return how many connections there can be: as many as wanted, if the limit on open files allows it.
+    """Return how many connections the limit on open files allows, at most `connections`.
 
-    The limit of this process is raised for them as far as the system permits.
+    The limit of this process is first raised as far as needed and permitted.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = connections + FILES
@@ -67,8 +68,8 @@ def room_for(connections: int) -> int:
 
 
 def bounded(limits: ConnectionLimits) -> type[HttpToolsProtocol]:
-    """Return the server protocol with limits on connections."""
-    by_network: dict[str, dict[Any, None]] = defaultdict(dict)  # its connections, oldest first
+    """Return uvicorn's HTTP protocol with limits on connections."""
+    by_network: dict[str, dict[Any, None]] = defaultdict(dict)  # the connections of each, oldest first
 
     def make_room() -> None:
         """Close the connection that has waited longest, of the network that has most."""
@@ -114,19 +115,19 @@ def bounded(limits: ConnectionLimits) -> type[HttpToolsProtocol]:
             self._forget()
 
         def data_received(self, data: bytes) -> None:
-            """Take bytes; if they are no request, the connection must end in time."""
+            """Read bytes of a request; if they are invalid, the closing connection gets a deadline."""
             super().data_received(data)
             if self.transport.is_closing() and self._deadline is None:
                 self._wait(limits.idle_s)
 
         def on_message_begin(self) -> None:
-            """Begin a request."""
+            """Set the deadline of a request that begins."""
             super().on_message_begin()
             self._asking = True
             self._wait(limits.request_s)
 
         def on_message_complete(self) -> None:
-            """End a request."""
+            """End the deadline of a request that is complete."""
             super().on_message_complete()
             self._asking = False
             answered = self.cycle.response_complete
@@ -136,23 +137,23 @@ def bounded(limits: ConnectionLimits) -> type[HttpToolsProtocol]:
             """Wait for the next request, and for the client to read the answer."""
             more = bool(self.pipeline)
             super().on_response_complete()
-            self._unset_keepalive_if_required()  # which any byte would stop
+            self._unset_keepalive_if_required()  # uvicorn's timer, which any byte would stop
             if not self._asking:
                 self._wait(None if more and not self.transport.is_closing() else limits.idle_s)
 
         def pause_writing(self) -> None:
-            """Wait for the client to read."""
+            """Give the client time to read."""
             super().pause_writing()
             self._read_on()
             self._unread = asyncio.get_running_loop().call_later(limits.unread_s, self.drop)
 
         def resume_writing(self) -> None:
-            """Go on writing."""
+            """Resume writing, because the client has read."""
             super().resume_writing()
             self._read_on()
 
         def drop(self) -> None:
-            """Close the connection at once, whatever has not been read."""
+            """Close the connection at once, and discard what was not sent."""
             self._forget()
             self.transport.abort()
 
@@ -163,7 +164,7 @@ def bounded(limits: ConnectionLimits) -> type[HttpToolsProtocol]:
                 by_network.pop(self.network, None)
 
         def _wait(self, duration_s: float | None) -> None:
-            """Set the deadline; None for none."""
+            """Set the deadline, or remove it with None."""
             if self._deadline is not None:
                 self._deadline.cancel()
             self._deadline = None

@@ -28,15 +28,16 @@ if TYPE_CHECKING:
 
 _BACKLOG: Final = 512
 _AT_ONCE: Final = 64
-"""Connections that are accepted before any can be closed: few beside the descriptors that `room_for` leaves."""
+"""Maximum number of connections that are accepted in one step; `room_for` leaves more descriptors than that."""
 _MOST: Final = 2000
-"""Connections at once; for another, one that waits for its client is closed."""
+"""Maximum number of connections of the server; a new one then replaces one that waits for its client."""
 _STRANGERS: Final = 700
+"""The same for the receiver of publishers' notifications."""
 _RESERVE: Final = 100
-"""Connections beyond the limit, if none waits; who comes later gets a 503."""
+"""Number of connections beyond that if none waits for its client; requests on further ones get a 503."""
 _GRACE_S: Final = 3
 _SWITCH_S: Final = 0.0005
-"""After so long a thread that computes lets another go on: by default who answers would wait ten times as long."""
+"""Time after which a computing thread lets another run; with the default, answers would wait ten times as long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +167,13 @@ class _Beside(uvicorn.Server):
 
 
 def _listen_on(sockets: list[socket.socket] | None) -> None:
-    """Let more connections wait to be accepted than are accepted at once, which asyncio takes for one number."""
+    """Let more connections wait than are accepted in one step; asyncio uses `backlog` for both."""
     for each in sockets or ():
         each.listen(_BACKLOG)
 
 
 def _receiving(directory: Path, made: Starlette, options: SignalOptions, most: int) -> _Beside:
-    """Return the receiver of publishers' notifications, for so many connections at once."""
+    """Return the receiver of publishers' notifications, for at most `most` connections."""
     replica: CrawlReplica = made.state.context.replica
 
     def knows(host: str) -> bool:

@@ -174,13 +174,14 @@ class Changes:
         return math.exp(-(shape + before.shape) * math.log1p(interval_s / (scale_s + before.scale_s)))
 
     def _voter(self, site: int) -> int:
-        """Return the number that limits go by: 0 for all sites that share a vote."""
+        """Return the number of a site for limits; all sites that share a vote have the number 0."""
         return 0 if self.priors.shares_vote(site) else site + 1
 
     def _learn_vanishing(self, reading: Reading, site: int, outcome: Outcome) -> None:
         """Learn whether a page has vanished, or is back where the last visit found it gone.
 
-        A failed visit does not tell. Nor does a page found gone after failed visits: it may have been gone before.
+        A failed visit teaches nothing. Nor does a page found gone after failed visits, because it may have vanished at
+        any time since the last read.
         """
         before, at = reading.before, reading.exchange.at
         if outcome in (Outcome.ERROR, Outcome.REFUSED):

@@ -13,17 +13,17 @@ from evercrawl.config.site_rules import Sites
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.posting.landlord import WAIT_S
 from evercrawl.crawl.visit.families import BothFamilies, stays
-from evercrawl.crawl.visit.few_ports import FewPorts
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.crawl.visit.open_origins import OpenOrigins
 from evercrawl.crawl.visit.pageless_hosts import PagelessHosts
+from evercrawl.crawl.visit.port_limit import PortLimit
 from evercrawl.crawl.visit.reachable import ReachableAddresses
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.fetch.names.base import literal
-from evercrawl.model.rules.named_by_others import OTHERS_PORTS, port_of
+from evercrawl.model.rules.named_by_others import OTHERS_PORTS
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
-from evercrawl.parse.urls import hostname, origin, path_query
+from evercrawl.parse.urls import hostname, origin, path_query, port_of
 from evercrawl.types import SILENT, Exchange, Request
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ class Access:
         self._open = OpenOrigins()
         self._reachable = ReachableAddresses(guard, proxied=proxied)
         self._pageless = PagelessHosts(frontier, clock)
-        self._ports = FewPorts()
+        self._ports = PortLimit()
         self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
         self._families = BothFamilies(frontier, on=both_families)
         self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
@@ -200,9 +200,9 @@ class Access:
         return WAIT if self._slower(host, rules, now) else GO
 
     def knows_port(self, url: str) -> bool:
-        """Whether a URL has the usual port, or the robots.txt at its port is known and could be fetched.
+        """Return whether a URL has the usual port, or the robots.txt at its port is known and could be fetched.
 
-        Otherwise, sitemaps and pictures that others name would have any port of a host asked.
+        Other ports are limited, because others could otherwise name any port of a host in sitemaps and pictures.
         """
         rules = self._robots.of(origin(url), self._clock.now()) if port_of(url) else None
         return rules.open if rules is not None else not port_of(url)

@@ -1,4 +1,4 @@
-"""Queries to a name server by c-ares, whose sockets the asyncio loop watches."""
+"""Queries to a name server through c-ares, with sockets that the asyncio loop watches."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ if TYPE_CHECKING:
 
 __all__ = ["QueryChannel"]
 
-_TICK_S: Final = 0.1  # c-ares looks for late answers when it is called; it waits at least 0.25 s for each
+_TICK_S: Final = 0.1  # c-ares notices late answers only when it is called; its shortest timeout is 0.25 s
 _NO_SOCKET: Final = -1
 
 
 class QueryChannel:
-    """A channel of c-ares in the running loop.
+    """A c-ares channel that runs in the asyncio loop.
 
-    The thread that c-ares could start instead would have to hand over every answer: it would wait for the lock of the
-    interpreter, and wake the loop. On a wide web, that took a twentieth of the crawl's CPU.
+    c-ares could run in a thread of its own, but that would have to acquire the interpreter lock and wake the loop for
+    each answer. In a crawl of many hosts, this took a twentieth of the CPU time.
 
     Parameters
     ----------
     server
-        "address:port", IPv6 in brackets.
+        "address:port", with brackets around an IPv6 address.
     timeout_s
-        How long the first answer to a query is waited for; the query is repeated once.
+        Timeout of a query's first attempt; the query is repeated once.
     """
 
     def __init__(self, server: str, timeout_s: float) -> None:
-        import pycares  # takes 20 ms, so only when it is used
+        import pycares  # takes 20 ms, so it is imported only when used
 
         self._loop = asyncio.get_running_loop()
         self._watched = set[int]()
@@ -47,7 +47,7 @@ class QueryChannel:
         Raises
         ------
         pycares.AresError, ValueError
-            `host` cannot be a name; `answered` may have been called.
+            `host` is not a valid name; `answered` may have been called already.
         """
         asked = object()
 
@@ -64,7 +64,7 @@ class QueryChannel:
         self._arm()
 
     def close(self) -> None:
-        """End all queries without an answer, and release the sockets."""
+        """Cancel all queries, and close the sockets."""
         if self._closed:
             return
         self._channel.cancel()
@@ -87,7 +87,7 @@ class QueryChannel:
         self._arm()
 
     def _watch(self, fd: int, readable: bool, writable: bool) -> None:
-        """Watch a socket for what c-ares waits for; nothing once it closes the socket."""
+        """Watch a socket as c-ares requires; False twice means that it closes the socket."""
         if self._closed:
             return
         if readable or writable:

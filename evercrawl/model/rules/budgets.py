@@ -6,8 +6,8 @@ Three budgets, judged after scope and before a URL becomes known:
   it: a name that nobody speaks of has little to say, and to make a site of its own speak for it costs a spammer a
   domain. It is counted by site, because names below a domain cost nothing. How many link is an estimate.
 * on **every host** no more than `max_backlog_per_host` URLs wait to be read for the first time, or `PER_OWN` for each
-  page that was read and has content of its own: a host earns a longer queue by what it has shown;
-  Of these, few are named by pages of other sites alone, and on few ports (`named_by_others`);
+  page that was read and has content of its own: a host earns a longer queue by what it has shown.
+  Few of them may be URLs that only pages of other sites name, on few ports (`named_by_others`);
 * of the results of a **site's own search form** no more than `max_search_results` are taken in (`search_results`).
 
 What is refused is not remembered, but that something was: a page whose links did not all get in is read anew at its
@@ -29,11 +29,11 @@ import numpy as np
 from evercrawl.arrays.reserved import reserve
 from evercrawl.config import Config
 from evercrawl.model.rules.linking_sites import LinkingSites
-from evercrawl.model.rules.named_by_others import MOST_PORTS, OTHERS_PORTS, NamedByOthers, new_ports, port_of
+from evercrawl.model.rules.named_by_others import MOST_PORTS, OTHERS_PORTS, NamedByOthers
 from evercrawl.model.rules.search_results import SearchResults
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.sites import found_site
-from evercrawl.parse.urls import hostname
+from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.journal.events import MEMBER, Discovery
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
 from evercrawl.store.state import State
@@ -133,11 +133,11 @@ class Budgets:
         source
             The host whose page links to them; its site counts as one that links. None where no page does.
         elsewhere
-            Whether pages link to them that another partition read.
+            Whether a page that another partition read links to them.
         """
         linking = int(self._state.site_of[source]) if source is not None else None
         most = len(urls) - 1
-        names, ports = {hostname(url) for url in urls}, bool(self.backlog) and new_ports(urls)
+        names, ports = {hostname(url) for url in urls}, bool(self.backlog) and any(map(port_of, urls))
         others = {name for name in names if elsewhere or self._is_other(name, linking)}
         if not ports and not any(self.over(name, linking, most, most, others=name in others) for name in names):
             return list(urls)

@@ -1,14 +1,17 @@
-"""URLs of a host that only pages of other sites name: few of them wait, and fewer if many led to nothing.
+"""Limits on the URLs of a host that only pages of other sites name: few may wait, and fewer if many led to nothing.
 
-Anyone can link to any number of URLs of another's host. If they all waited there, they would take its backlog, and its
-turns, from what the host's own pages link to, and it would be asked for thousands of pages that it does not have. So
-while such own URLs wait, at most `FIRST` others do, `PER_GOOD` more for each one that was read and has content of its
-own, up to a tenth of the backlog; while no own URL waits, a tenth of the backlog. If more of them led to
-nothing, lately, than `VAIN` and an eighth of the host's pages, none comes in: what led to nothing counts for half each
-day. A copy of another host's page, as mirrors have, is there; one of a page of the same host leads to nothing.
+Anyone can link to any number of URLs of another owner's host. Without limits, these would take the host's backlog and
+turns from the links of its own pages, and the crawl would request thousands of pages that the host does not have.
 
-The same holds for ports: a host's own pages may name `MOST_PORTS` of it besides the usual ones, pages of other sites
-`OTHERS_PORTS`, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of others.
+* While other URLs of the host wait too, at most `FIRST` named by others may wait, and `PER_GOOD` more for each one that
+  was read and has content of its own, up to a tenth of the backlog. Otherwise, a tenth of the backlog may wait.
+* None is admitted while more of them led to nothing than `VAIN` plus an eighth of the host's pages, or than
+  `VAIN_ALONE` plus the number of its pages while no other URLs wait. This count is halved each day.
+* A copy of a page of another host, as mirrors have, counts as content of its own; a copy of a page of the same host
+  leads to nothing.
+
+Ports are limited too, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of
+others. Besides the usual ports, a host's own pages may name `MOST_PORTS`, and pages of other sites `OTHERS_PORTS`.
 """
 
 from __future__ import annotations
@@ -18,33 +21,38 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from evercrawl.arrays.reserved import reserve
-from evercrawl.parse.urls import hostname
+from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import MEMBER
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
 from evercrawl.types import NO_SLOT, Outcome, Slots
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from evercrawl.store.journal.events import Discovery, Visit
     from evercrawl.store.state import State
 
 FIRST: Final = 200
+"""Number that may wait on a host at first, while other URLs wait there too."""
 PER_GOOD: Final = 10
+"""Further number for each of them that has content of its own."""
 PART: Final = 10
-"""The part of the backlog that they may have, one of so many."""
+"""They get at most one in this many places of the backlog."""
 VAIN: Final = 32
+"""Number that may lead to nothing, while other URLs wait."""
 VAIN_PART: Final = 8
+"""Further one for this many pages of the host."""
 VAIN_ALONE: Final = 100
+"""Number that may lead to nothing, in addition to one for each page of the host, while no other URLs wait."""
 MOST_PORTS: Final = 64
+"""Number of ports of a host, besides the usual ones, that may become known."""
 OTHERS_PORTS: Final = 2
+"""The same if pages of other sites name them."""
 DAY_S: Final = 86_400.0
 _PIECE: Final = 1 << 16
 
 
 def is_named_by_others(state: State, slot: int) -> bool:
-    """Return whether a page of another site made a URL known, in this partition or in another."""
+    """Return whether a URL became known from a page of another site, in this partition or in another."""
     row: Any = state.known.row(slot)
     source = int(row["source"])
     if source == NO_SLOT:
@@ -54,14 +62,14 @@ def is_named_by_others(state: State, slot: int) -> bool:
 
 
 class NamedByOthers:
-    """Counts by host what pages of other sites name, and what became of it.
+    """Counts by host the URLs that only pages of other sites name, and what became of them.
 
     Parameters
     ----------
     state
-        What is known already is counted.
+        The state of the crawl; URLs that are already known are counted.
     backlog
-        `max_backlog_per_host`; 0 means no limits.
+        `max_backlog_per_host`; 0 for no limits.
     """
 
     def __init__(self, state: State, backlog: int) -> None:
@@ -77,11 +85,11 @@ class NamedByOthers:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of memory in use."""
+        """Memory use in bytes."""
         return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports)
 
     def _count(self) -> None:
-        """Count what is known, in pieces, so that little memory is needed beside a large crawl's own."""
+        """Count the known URLs in pieces, so that this needs little memory even in a large crawl."""
         state = self._state
         known, records = state.known.columns(), state.records.rows[: state.records.count]
         site_of, of_host = state.site_of, known.host
@@ -99,19 +107,19 @@ class NamedByOthers:
             np.subtract.at(self._waiting, rows["host"], 1)
             np.add.at(self._good, rows["host"][(rows["flags"] & MEMBER_SAID) != 0], 1)
 
-    # What may come in
+    # What may be admitted
 
     def room(self, host: int | None, own: int, waiting: int) -> int:
-        """Return how many more of these URLs may wait on a host.
+        """Return how many more URLs that only other sites name may wait on a host.
 
         Parameters
         ----------
         host
             Its number; None if it is unknown.
         own
-            How many of its pages have content of their own.
+            Number of its pages that have content of their own.
         waiting
-            How many of its URLs wait, whoever named them.
+            Number of its URLs that wait, whichever pages named them.
         """
         if not self._most:
             return 1 << 31
@@ -124,10 +132,10 @@ class NamedByOthers:
         return max(most - others, 0)
 
     def ports_of(self, name: str) -> set[str]:
-        """Return the ports of a host, besides the usual ones, that were named in this run."""
+        """Return the ports of a host, besides the usual ones, that became known in this run."""
         return self._ports.get(name, set())
 
-    # What came in
+    # What was admitted
 
     def admitted(self, found: Discovery) -> None:
         """Count URLs that became known."""
@@ -163,22 +171,6 @@ class NamedByOthers:
             self._vain[host] += 1
 
     def _copies_another_host(self, event: Visit) -> bool:
-        """Return whether the page is there, though it says what a page of another host said before, as mirrors do."""
+        """Return whether a page is a copy of a page of another host, as pages of mirrors are."""
         original = event.alias if event.outcome == Outcome.DUPLICATE else event.near
         return original != NO_SLOT and int(self._state.known.row(original)["host"]) != event.host
-
-
-def port_of(url: str) -> str:
-    """Return the port of a normalised URL; "" for the usual one.
-
-    >>> port_of("http://[2001:db8::1]:8080/a:1"), port_of("http://a.example/b:2"), port_of("http://[2001:db8::1]/")
-    ('8080', '', '')
-    """
-    authority = url[: url.find("/", 8)]
-    _, colon, port = authority.rpartition(":")
-    return port if colon and port.isdecimal() else ""
-
-
-def new_ports(urls: Iterable[str]) -> bool:
-    """Return whether any of these URLs names a port."""
-    return any(port_of(url) for url in urls)

@@ -1,4 +1,4 @@
-"""The files of a crawl directory, to be copied: bytes, modes, hashes, and databases as of one instant."""
+"""Reading the files of a crawl directory to copy them: bytes, modes, hashes, and databases as of one instant."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ class CrawlFiles(Protocol):
     def copy_database(self, name: str, goal: Path, before: Path) -> int:
         """Copy a SQLite database to an empty file as of one instant.
 
-        Return how many bytes differ from an earlier copy, `before`, which may be missing. If it is 0, the two are the
-        same, or the database cannot be read, and `goal` has no meaning.
+        Return the number of bytes that differ from an earlier copy, `before`, which may be missing. If the result is 0,
+        the two copies are equal or the database cannot be read, and `goal` must not be used.
 
         Raises
         ------
@@ -62,7 +62,7 @@ class CrawlFiles(Protocol):
 
 
 class CrawlFilesHere(RealDisk):
-    """A directory of this machine to be copied; see `CrawlFiles`."""
+    """The files of a crawl directory on this machine; see `CrawlFiles`."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory, read_only=True)
@@ -83,7 +83,7 @@ class CrawlFilesHere(RealDisk):
         return digest_of(self.read(name, offset, size))
 
     def copy_database(self, name: str, goal: Path, before: Path) -> int:
-        """Copy a database; its loss costs a few requests."""
+        """Copy a database; one that cannot be read is left out, because its loss costs only a few requests."""
         try:
             with contextlib.closing(sqlite3.connect(goal)) as made:
                 self.copy_into(name, made)
@@ -93,12 +93,12 @@ class CrawlFilesHere(RealDisk):
         return differing_bytes(before, goal)
 
     def copy_into(self, name: str, made: sqlite3.Connection) -> None:
-        """Copy a database into another one that is open, in the state of one instant.
+        """Copy a database as of one instant into an open database.
 
         Raises
         ------
         sqlite3.Error
-            It cannot be read.
+            The database cannot be read, or the copy cannot be written.
         """
         place = place_of(self.directory, name).absolute()
         with contextlib.closing(sqlite3.connect(f"{place.as_uri()}?mode=ro", uri=True)) as begun:
@@ -106,5 +106,5 @@ class CrawlFilesHere(RealDisk):
 
 
 def digest_of(data: bytes) -> bytes:
-    """Return a hash that two pieces of data share only if they are equal."""
+    """Return a cryptographic hash of data (BLAKE2b, 32 bytes)."""
     return hashlib.blake2b(data, digest_size=32).digest()

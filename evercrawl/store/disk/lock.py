@@ -1,7 +1,7 @@
 """The lock of a crawl directory, for one writer; it ends with its process.
 
 The process locks a file, which says who it is, and the directory itself, because people remove files called "lock".
-Some network file systems lock no directories: there, the file is the only lock.
+Some network file systems cannot lock directories; there, the file is the only lock.
 """
 
 from __future__ import annotations
