@@ -2,8 +2,8 @@
 
     python bench/attacks.py [--json] [--only silence,drips] [--where simulation,processor,loopback] [--pairs 3]
 
-In simulation the shipped loop runs on a virtual clock, with a rest of 0.5 s and 0.1 s an answer, for two minutes. With
-`processor` each answer also takes 30 ms of the crawl's processor, so that ten hosts use almost half of it. On loopback
+In simulation the shipped loop runs on a virtual clock, with a rest of 0.5 s and 0.1 s per answer, for two minutes. With
+`processor` each answer also takes 30 ms of the crawl's processor, so that ten hosts need almost half of it. On loopback
 a crawl in a process of its own asks one server for all, with a rest of 0.1 s, for twenty seconds; there the attacker
 shares the cores. Counted is what was asked of the good hosts, robots.txt aside; where an attack has one victim, of
 that. Attacks with invalid statuses are not simulated. A row an attack; exits 1 where less than 90 % of the pages are

@@ -1,10 +1,10 @@
-"""How well sites of recorded histories foretell the rates of another one, with limited votes and with a plain mean.
+"""How well sites of recorded histories predict the rates of another site, with limited votes and with a plain mean.
 
     python bench/usual_level.py HISTORIES [--trials 3000]
 
-Draws sets of two or more sites and a site outside the set. The level of the set is the prior of the site's pages, as in
-a crawl that comes to it (`change/levels.py`). Prints the mean distance to the site's own level, in ln of the rate, and
-the mean log-likelihood of whether a page has changed 30 days after its first visit.
+Draws sets of two or more sites, and for each set a site outside it. The level of the set is the prior of that site's
+pages, as in a crawl that finds the site (`change/levels.py`). Prints the mean distance to the site's own level, in ln
+of the rate, and the mean log-likelihood of whether a page has changed 30 days after its first visit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 WAIT_S: Final = 30 * 86_400.0
 LEAST_S: Final = 86_400.0
 PAGES: Final = 400
-"""At most, of each site."""
+"""Maximum number of pages per site."""
 
 
 class KnownSite(NamedTuple):
@@ -42,7 +42,7 @@ class KnownSite(NamedTuple):
 def main() -> int:
     """Print the figures; return 0."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    parser.add_argument("histories", help="a folder of them")
+    parser.add_argument("histories", help="a folder of recorded histories")
     parser.add_argument("--trials", type=int, default=3000)
     o = parser.parse_args()
     sites = [known(read(path)) for path in find(o.histories)]

@@ -56,9 +56,9 @@ RESTS: Final = 3  # consecutive looks at which nothing was left and nothing had 
 END_S: Final = 8.0
 LAST_WORDS_S: Final = 2.0
 TOLD_AFTER: Final = 2
-"""Errors of a partition's processes in a row, none of which has reported, after which an alert is raised."""
+"""Number of processes of a partition in a row that end with an error before they report, until an alert is raised."""
 TRIES: Final = 5
-"""Such errors that end a run with a limit of pages or `until_idle`, which would wait for the partition for ever."""
+"""Number of such processes that ends a run with a limit of pages or `until_idle`, which would otherwise never end."""
 SPARE_S: Final = 2.0
 """A partition without a visit for this time must release its unused visits if others are short of visits."""
 

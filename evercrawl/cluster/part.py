@@ -128,7 +128,7 @@ def run_part(plan: PartPlan, line: socket.socket) -> None:
 
 
 def ended_by(error: EvercrawlError) -> PartEnded:
-    """Return the message to the coordinator about an error that ended a partition; after some, it can start again."""
+    """Return the message to the coordinator about an error that ended a partition; some errors allow a restart."""
     again = not isinstance(error, (CeilingError, ConfigError, NoRoomError, NoMemoryError))
     return PartEnded(str(error), again, isinstance(error, PartGoneError), error.exit_code)
 

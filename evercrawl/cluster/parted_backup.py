@@ -122,7 +122,7 @@ def _check(directory: Path, target: Path) -> None:
             raise ConfigError(f"{target} is in the crawl itself ({place}); name a directory elsewhere")
     if not has_settings(directory):
         file = directory / FILE_NAME
-        raise ConfigError(f"{file} is missing or empty, without which no crawl could go on from the backup")
+        raise ConfigError(f"{file} is missing or empty; a crawl could not resume from a backup without it")
     sources = part_sources(directory).values()
     if any(source.here is None for source in sources):
         states = part_states(directory)

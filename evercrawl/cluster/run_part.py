@@ -49,7 +49,7 @@ class RunPart:
     shut_until: float = float("-inf")  # until then an earlier process may request pages, and this one may not
     waits: str = ""  # why it cannot be started, as last reported
     trouble: PartEnded | None = None  # the error of its last process, unless one has reported since
-    failures: int = 0  # its processes that ended by an error since one reported
+    failures: int = 0  # number of its processes that ended with an error since one reported
     machine: str = ""  # where its process is, as last known
     outcomes: Counter[str] = field(default_factory=Counter[str])
 

@@ -26,12 +26,12 @@ _NO_SETTINGS = ("EVERCRAWL_KERNELS", "EVERCRAWL_PARTS_DIR", "EVERCRAWL_REFS", "E
 
 
 def has_settings(directory: Path) -> bool:
-    """Return whether a crawl's own file of settings is there and not blank, as a full disk or a crash leave files."""
+    """Return whether a crawl's settings file exists and is not blank; a full disk or a crash can leave blank files."""
     file = directory / FILE_NAME
     try:
         return file.is_file() and bool(read_small(file, MOST_BYTES).strip(b"\0 \t\r\n"))
     except (OSError, StoreError):
-        return True  # whoever reads it says what is wrong
+        return True  # the error is reported when it is read
 
 
 def load(*files: Path, environ: Mapping[str, str] | None = None, flags: Mapping[str, object] | None = None) -> Config:

@@ -392,7 +392,7 @@ def _save(config: Config, directory: Path) -> None:
 
 
 def _settings_lost(state: State, directory: Path) -> ConfigError:
-    """Return the error for a crawl whose settings are gone: without its rules it would request what it must not."""
+    """Return the error for a crawl whose settings are lost: without its rules it would request what was excluded."""
     rules = "".join(f"\n  {rule}" for rule in state.steered.bounds)
     return ConfigError(
         f"{directory / FILE_NAME} is missing or empty, and with it the settings and rules of the crawl"
@@ -402,13 +402,13 @@ def _settings_lost(state: State, directory: Path) -> ConfigError:
 
 
 def _lifted(state: State, config: Config) -> list[str]:
-    """Say which rules of the last run no longer hold: the settings may have been cut short, not changed."""
+    """Return a message about rules of the last run that no longer apply: the settings file may have been cut short."""
     lifted = lifted_rules(state.steered.bounds, config)
     return [f"these rules of the last run do not apply to this one: {'; '.join(lifted)}"] if lifted else []
 
 
 def _unread(directory: Path, state: State) -> list[str]:
-    """Say that lines of the orders cannot be read, which were orders before they were damaged."""
+    """Return a message about lines of the orders file that cannot be read, because they may be damaged orders."""
     source = OrderFile(directory)
     unread = unread_in_words(source, state.steered.upto) if not source.distrusted() else ""
     return [unread] if unread else []

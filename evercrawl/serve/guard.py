@@ -34,7 +34,7 @@ BODY_BYTES: Final = 64 << 10
 """Of a request; a longer one is refused."""
 PER_S: Final = 50.0
 BURST: Final = 200.0
-"""Requests of one network, or of this machine: so many a second in the long run, and so many at once."""
+"""Limits on requests of one network, or of one address of this machine: per second on average, and at once."""
 _CLIENTS: Final = 4096
 _SAFE: Final = frozenset({"GET", "HEAD"})
 _DATA: Final = ("/api/", "/metrics", "/mcp", "/openapi.json")

@@ -62,8 +62,8 @@ async def on_trouble(request: Request, error: Exception) -> Response:
 
 
 async def on_gone(request: Request, error: Exception) -> Response:
-    """Return the response for a request that broke off, which nobody reads: it is no error that a log should have."""
-    return problem(400, "the request broke off before its end")
+    """Return the response to a request that its client broke off, so that it is not logged as an error."""
+    return problem(400, "the client closed the connection before the end of its request")
 
 
 HANDLERS: dict[Any, Any] = {

@@ -270,7 +270,7 @@ def along_in_words(count: int) -> str:
 
 
 def unread_in_words(source: OrderSource, offset: int = 0) -> str:
-    """Say how many lines from an offset on are no orders, and what is wrong with the first; "" if there are none."""
+    """Return how many lines from an offset on are not orders, and the error of the first; "" if there are none."""
     troubles, size = list[str](), source.size()
     while offset < size:
         last = offset

@@ -20,7 +20,7 @@ KINDS: Final = {
     "names": "no name server answers",
     "freshness": "copies are less fresh than --min-freshness asks for",
     "set_aside": "evercrawl's own code failed on a page or an event",
-    "failed": "the run ended by an error, or a partition cannot be opened",
+    "failed": "the run ended with an error, or a partition cannot be opened",
     "ended": "the run ended",
 }
 """Every kind of alert, and its meaning."""

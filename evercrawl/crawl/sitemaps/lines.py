@@ -46,7 +46,7 @@ class SitemapLines:
         self._from: tuple[int, str] = -1, ""  # the host taken last, and the line that it was taken from
 
     def join(self, host: int, listing: Listing, now: float, *, own: bool = True) -> None:
-        """Put a due sitemap at the end of its host's line, or of its `own` ones, which hosts of its site name."""
+        """Put a due sitemap at the end of its host's line; `own` ones, which its own site names, come before others."""
         lines = self._of.setdefault(host, (deque(), deque()))
         empty = not any(lines)
         lines[not own].append((listing, listing.next_at))

@@ -35,7 +35,7 @@ class Conditions:
     told_deaths
         Whether the policy knows how fast pages vanish and return.
     recorded_deaths
-        Whether pages vanish and return as in a recorded history, at rates that nobody knows.
+        Whether pages vanish and return as in a recorded history, at unknown rates.
     cap_per_day
         Visits per day that each host allows; None for unlimited.
     cost, cost_changed

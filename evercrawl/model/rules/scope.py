@@ -206,7 +206,7 @@ class Scope:
 
 
 def lifted_rules(noted: Iterable[str], config: Config) -> list[str]:
-    """Return the rules among those that were noted which settings do not have.
+    """Return those of the noted rules that the settings do not contain.
 
     >>> lifted_rules(["scope = 'hosts'", "exclude = '/private/'"], Config())
     ["exclude = '/private/'"]

@@ -51,7 +51,7 @@ PRIOR: Final = 4.0
 USUAL: Final = 0.8
 """Prior fraction of pages with content of their own, before any was read."""
 LEAST_USUAL: Final = USUAL / 3.0
-"""Least estimate for the pages of a site of which none was read, whatever those of other sites turned out to be."""
+"""Least estimate for the pages of an unread site, whatever the pages of other sites turned out to be."""
 POOR: Final = 0.2
 """Fraction of pages with own content below which the rest of a group is held back, once `TOLD` pages were read."""
 MOSTLY: Final = 0.5

@@ -41,7 +41,7 @@ TOPIC_BYTES: Final = 1 << 20
 TURN_S: Final = 5.0
 CLIENT_PER_S: Final = 10.0
 CLIENT_BURST: Final = 100.0
-"""Requests of one network: so many a second in the long run, and so many at once."""
+"""Limits on requests of one network: per second on average, and at once."""
 
 
 class KnowsHosts(Protocol):
@@ -188,7 +188,7 @@ class SignalReceiver:
 
 
 def _network(request: Request) -> str:
-    """Return the network of a client, also of one behind a proxy on this machine."""
+    """Return the network of a client, which may be behind a proxy on this machine."""
     client = request.client.host if request.client is not None else ""
     return network_of(client, ",".join(request.headers.getlist("x-forwarded-for")))
 

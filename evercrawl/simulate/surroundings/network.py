@@ -107,7 +107,7 @@ class MadeNetwork:
     vacant
         Address -> why connections to it fail ("connect", "timeout"), "" if they succeed.
     work_s
-        Time that the crawl's processor takes for each exchange that has ended, in seconds.
+        Time that the crawl's processor needs for each exchange that has ended (s).
 
     Attributes
     ----------
