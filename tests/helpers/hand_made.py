@@ -32,6 +32,7 @@ from evercrawl.schedule.frontier.frontier import Frontier
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.schedule.policies.breadth_first import BreadthFirst
 from evercrawl.store.partition import Partition
+from evercrawl.store.post.ownership import Share
 from evercrawl.store.scheme import Scheme
 from evercrawl.types import Exchange, Request
 from tests.helpers.readings import read
@@ -61,6 +62,7 @@ class HandMade:
         segment_bytes: int = 1 << 30,
         focus: tuple[Focus, ...] = (),
         scheme: Scheme | None = None,
+        share: Share | None = None,
     ) -> None:
         self.directory, self.config = directory, Config()
         self.now = BEGAN_AT
@@ -73,6 +75,7 @@ class HandMade:
             site=found_site,
             scheme=scheme,
             secret=bytes([3] * 16),
+            share=share,
         )
         save(self.config, directory)
         self.state = self.partition.state

@@ -1,5 +1,7 @@
 """URLs of a host that only pages of other sites name: how many come in, and what they teach."""
 
+import pytest
+
 from evercrawl.config import Config
 from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.rules.named_by_others import (
@@ -10,7 +12,11 @@ from evercrawl.model.rules.named_by_others import (
     PER_GOOD,
     VAIN,
 )
+from evercrawl.parse.sites import site_rules
 from evercrawl.store.journal.events import Visit
+from evercrawl.store.post.messages import NamedUrl
+from evercrawl.store.post.ownership import Share
+from tests.helpers.hand_made import HandMade
 
 SITE, EVIL = "http://example.org", "http://evil.test/"
 
@@ -113,3 +119,56 @@ def test_what_others_name_and_is_not_there_teaches_nothing_of_the_sites_own_page
     assert foresight.prospects.state()["groups"].tolist() == before
     foresight.take(second, f"{SITE}/0")
     assert foresight.prospects.state()["groups"].tolist() != before
+
+
+def test_what_a_sitemap_of_any_length_lists_is_not_named_by_others(made):
+    """Eight URLs begin with the importance of those that another partition names."""
+    begin(made)
+    for first in range(0, 8 * VAIN, 8):
+        urls = [f"{SITE}/listed{n}" for n in range(first, first + 8)]
+        assert made.learner.admit_listing(urls, [None] * 8, made.now)
+        made.visit(urls[0], b"nothing here", 404)
+    name(made, 0)
+    assert len(waiting(made)) == FIRST
+
+
+@pytest.fixture
+def part(tmp_path):
+    """Partition 0 of two."""
+    crawl = HandMade(tmp_path / "part-0", share=Share(0, 2, "c", site_rules()))
+    crawl.limited(scope="any")
+    yield crawl
+    crawl.partition.close()
+
+
+def site_of(part, number: int) -> str:
+    """Return a site of a partition."""
+    return next(f"http://{i}.test" for i in range(99) if part.state.post.ownership.of(f"{i}.test") == number)
+
+
+def test_a_partition_counts_what_others_name_again_after_a_restart(part):
+    site = site_of(part, 0)
+    part.seed(f"{site}/")
+    part.visit(f"{site}/", part.page("Home", *(f"{site}/{n}" for n in range(20))))
+
+    def sent(first: int) -> int:
+        part.learner.admit_named([NamedUrl(f"{site}/j{n}", 3) for n in range(first, first + 300)], part.now)
+        urls = part.state.urls.get_many(range(part.state.known.count))
+        return sum("/j" in url for url in urls)
+
+    assert sent(0) == FIRST
+    part.visit(f"{site}/j0", part.page("a page"))
+    part.limited(scope="any")
+    assert sent(300) == FIRST + 1 + PER_GOOD
+
+
+def test_a_partition_names_to_another_all_that_its_pages_link_to(part):
+    """Here, they would wait for ever, and there, they are counted."""
+    evil, other = site_of(part, 0), site_of(part, 1)
+    part.limited(scope="any", max_pages_per_link=0)
+    part.seed(f"{evil}/")
+    links = [f"{other}/{n}" for n in range(2000)]
+    part.visit(f"{evil}/", part.page("Home", f"{other}/"))
+    part.visit(f"{evil}/", part.page("Home", *links[:1000]))
+    part.visit(f"{evil}/", part.page("Home", *links[1000:]))
+    assert all(slot < part.state.known.count for slot in part.state.find(links).tolist())

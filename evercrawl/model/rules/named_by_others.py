@@ -9,6 +9,7 @@ turns from the links of its own pages, and the crawl would request thousands of 
   `VAIN_ALONE` plus the number of its pages while no other URLs wait. This count is halved each day.
 * A copy of a page of another host, as mirrors have, counts as content of its own; a copy of a page of the same host
   leads to nothing.
+* A partition limits only URLs of its own hosts; it names all others to the partitions that own them.
 
 Ports are limited too, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of
 others. Besides the usual ports, a host's own pages may name `MOST_PORTS`, and pages of other sites `OTHERS_PORTS`.
@@ -25,7 +26,7 @@ from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import MEMBER
 from evercrawl.store.records.records import MEMBER as MEMBER_SAID
-from evercrawl.types import NO_SLOT, Outcome, Slots
+from evercrawl.types import NO_SLOT, Flags, Outcome, Slots
 
 if TYPE_CHECKING:
     from evercrawl.store.journal.events import Discovery, Visit
@@ -55,10 +56,15 @@ def is_named_by_others(state: State, slot: int) -> bool:
     """Return whether a URL became known from a page of another site, in this partition or in another."""
     row: Any = state.known.row(slot)
     source = int(row["source"])
-    if source == NO_SLOT:
-        return bool(row["depth"]) and int(row["spread"]) == ELSEWHERE
+    if source == NO_SLOT:  # in a crawl of one partition, it is listed in a sitemap
+        return state.post is not None and bool(_sent(row))
     hosts = state.site_of
     return bool(hosts[int(state.known.row(source)["host"])] != hosts[int(row["host"])])
+
+
+def _sent(rows: Any) -> Any:
+    """Return whether another partition made each of some URLs known that no page of this one did."""
+    return (rows["depth"] != 0) & (rows["spread"] == ELSEWHERE)
 
 
 class NamedByOthers:
@@ -93,17 +99,17 @@ class NamedByOthers:
         state = self._state
         known, records = state.known.columns(), state.records.rows[: state.records.count]
         site_of, of_host = state.site_of, known.host
+        named: Flags = np.zeros(len(of_host), bool)
         for start in range(0, len(of_host), _PIECE):
             hosts, sources = of_host[start : start + _PIECE], known.source[start : start + _PIECE]
-            linked = sources != NO_SLOT
-            hosts, sources = hosts[linked], sources[linked]
-            np.add.at(self._waiting, hosts[site_of[of_host[sources]] != site_of[hosts]], 1)
+            linked, others = sources != NO_SLOT, named[start : start + _PIECE]
+            others[linked] = site_of[of_host[sources[linked]]] != site_of[hosts[linked]]
+            if state.post is not None and not linked.all():
+                others |= ~linked & _sent(state.known.rows(start, start + _PIECE))
+            np.add.at(self._waiting, hosts[others], 1)
         for start in range(0, len(records), _PIECE):
             rows = records[start : start + _PIECE]
-            rows = rows[rows["outcome"] != 0]
-            sources = known.source[rows["slot"]]
-            rows, sources = rows[sources != NO_SLOT], sources[sources != NO_SLOT]
-            rows = rows[site_of[of_host[sources]] != site_of[rows["host"]]]
+            rows = rows[(rows["outcome"] != 0) & named[rows["slot"]]]
             np.subtract.at(self._waiting, rows["host"], 1)
             np.add.at(self._good, rows["host"][(rows["flags"] & MEMBER_SAID) != 0], 1)
 
@@ -121,8 +127,9 @@ class NamedByOthers:
         waiting
             Number of its URLs that wait, whichever pages named them.
         """
-        if not self._most:
-            return 1 << 31
+        post = self._state.post
+        if not self._most or (post is not None and host is not None and not post.owns(host)):
+            return 1 << 31  # URLs of another partition's host never cease to wait here; that partition says how many do
         here = (0, 0, 0) if host is None else tuple(each.item(host) for each in (self._waiting, self._good, self._vain))
         others, good, vain = here
         alone = waiting <= others
