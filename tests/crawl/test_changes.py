@@ -179,6 +179,12 @@ def test_deaths_are_pages_found_gone_that_were_there_by_the_time_that_all_were_w
     assert again.notes() == changes.notes()
 
 
+def test_a_page_found_gone_after_a_failed_visit_may_have_vanished_before(begun):
+    for status in (200, 500, 404):
+        begun.visit(PAGE, body("one"), status)
+    assert (begun.changes.deaths.gone, begun.changes.deaths.watched_s) == (0, 0.0)
+
+
 def test_of_pages_that_vanish_on_names_that_cost_nothing_five_count_and_on_sites_each(begun):
     gone = []
     begun.limited(scope="any")

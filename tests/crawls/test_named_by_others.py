@@ -28,8 +28,8 @@ def crawl(
     world.pages[f"{EVIL}/"] = world.html(*pages, text="evil", head=head)
     for number, url in enumerate(pages):
         links = [named(number * LINKS + i) for i in range(LINKS)]
-        moved = {link: run.Answer(302, {"Location": link.replace(f"{EVIL}/to?", "")}) for link in links if EVIL in link}
-        world.pages |= moved
+        moves = [link for link in links if "/to?" in link]
+        world.pages |= {link: run.Answer(302, {"Location": link.partition("/to?")[2]}) for link in moves}
         world.pages[url] = world.html(*links, text=f"evil page {number}")
 
     world.pages |= more or {}
@@ -38,9 +38,11 @@ def crawl(
         return 29.5 if silent(request.url) else 0.1
 
     run_out = Limits(seconds=TURNS * 0.6 + waits_s)
-    seeds = [f"{EVIL}/", f"{VICTIM}/"]
+    others = sorted({hostname(url) for url in world.pages} - NAMES.keys())  # of the same site
+    names = NAMES | {name: [f"8.8.3.{number}"] for number, name in enumerate(others)}
+    seeds = [f"{EVIL}/", f"{VICTIM}/", *(f"http://{name}/" for name in others)]
     ran = run(
-        world, seeds, run_out, names=NAMES, latency_s=lasts_s, delay_s=0.5, refresh_after_s=86_400.0,
+        world, seeds, run_out, names=names, latency_s=lasts_s, delay_s=0.5, refresh_after_s=86_400.0,
         scope=scope, requisites=requisites,
     )  # fmt: skip
     return [one.url for one in ran.network.log if hostname(one.url) == "victim.example"]
@@ -54,7 +56,7 @@ def crawl(
         lambda i: f"{VICTIM}/a{i}/b{i}",
         lambda i: f"{VICTIM}/?q={i}",
         lambda i: f"{VICTIM}/{1000 + i}",
-        lambda i: f"{EVIL}/to?{VICTIM}/x{i}",
+        lambda i: f"http://{i % 60}.evil.test/to?{VICTIM}/x{i}",
     ],
     ids=["names", "folders", "queries", "numbers", "redirects"],
 )

@@ -47,3 +47,14 @@ def test_a_seed_that_is_added_later_gives_its_name_a_vote_at_its_second_visit(fo
         found.visit("http://a.github.io/new", text)
     assert not changes.priors.shares_vote(site)
     assert not Changes(found.state, changes.notices).priors.shares_vote(site)
+
+
+def test_a_name_that_a_seed_redirects_to_gets_no_vote_of_its_own(found):
+    """Whoever has the seed could have any number of them."""
+    found.visit("http://c.github.io/", b"", 302, location="http://d.github.io/")
+    for text in (b"<p>one", b"<p>two"):
+        found.visit("http://d.github.io/", text)
+    site = found.state.sites.find("d.github.io")
+    assert found.state.known.row(found.state.find_one("http://d.github.io/"))["depth"] == 0
+    assert found.changes.priors.shares_vote(site)
+    assert SiteVotes(found.state).shares(site)

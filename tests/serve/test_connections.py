@@ -25,8 +25,14 @@ LARGE = 16 << 20
 
 
 async def answers(scope: Scope, receive: Receive, send: Send) -> None:
-    """Answer with a word, with very much, after a while, or before the body is there."""
+    """Answer with a word, with very much at once or in pieces, after a while, or before the body is there."""
     path = scope["path"]
+    if path == "/pieces":
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(256):
+            await send({"type": "http.response.body", "body": bytes(LARGE // 256), "more_body": True})
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        return
     if path == "/later":
         await asyncio.sleep(0.4)
     if scope["method"] == "POST" and path != "/early":
@@ -159,12 +165,12 @@ def test_a_client_that_sends_a_few_bytes_now_and_then_gains_no_time(piece):
         assert time.monotonic() < began + 2
 
 
-@pytest.mark.parametrize("how", ["", "Connection: close\r\n"])
-def test_who_does_not_read_an_answer_does_not_keep_its_connection(how):
+@pytest.mark.parametrize(("path", "how"), [("large", ""), ("large", "Connection: close\r\n"), ("pieces", "")])
+def test_who_does_not_read_an_answer_does_not_keep_its_connection(path, how):
     limits = ConnectionLimits(of_network=1, idle_s=0.1, request_s=0.1, unread_s=0.1)
     with serving(limits) as place, contextlib.ExitStack() as stack:
         line = connected(stack, place)
-        line.sendall(f"GET /large HTTP/1.1\r\nHost: a\r\n{how}\r\n".encode())
+        line.sendall(f"GET /{path} HTTP/1.1\r\nHost: a\r\n{how}\r\n".encode())
         until = time.monotonic() + 8
         while not answered(connected(stack, place)):  # there is no place until the first has lost it
             assert time.monotonic() < until
@@ -195,6 +201,46 @@ def test_who_waits_for_an_answer_that_takes_long_gets_it():
         line = connected(stack, place)
         line.sendall(b"GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
         assert line.recv(1000).startswith(b"HTTP/1.1 200")
+
+
+def test_who_asks_again_before_an_answer_that_takes_long_gets_both():
+    with serving(ConnectionLimits(idle_s=0.1, request_s=0.1)) as place, contextlib.ExitStack() as stack:
+        line = connected(stack, place)
+        line.sendall(ASKED + b"GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        found = b""
+        while more := line.recv(1000):
+            found += more
+        assert found.count(b"HTTP/1.1 200") == 2
+
+
+def test_the_time_for_a_request_does_not_begin_anew_when_the_one_before_is_answered():
+    with serving(ConnectionLimits(idle_s=60.0, request_s=0.1)) as place, contextlib.ExitStack() as stack:
+        line = connected(stack, place)
+        line.settimeout(2.0)
+        line.sendall(ASKED + b"GET / HT")
+        while not ended(line):
+            pass
+
+
+def test_who_has_its_answer_before_its_request_is_complete_keeps_its_connection_no_longer():
+    with serving(ConnectionLimits(idle_s=0.1, request_s=60.0)) as place, contextlib.ExitStack() as stack:
+        line = connected(stack, place)
+        line.settimeout(2.0)
+        line.sendall(b"POST /early HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
+        assert line.recv(1000).startswith(b"HTTP/1.1 200")
+        line.sendall(b"12345678")
+        while not ended(line):
+            pass
+
+
+def test_no_connection_makes_room_whose_client_waits_for_the_server():
+    with serving(ConnectionLimits(of_all=2)) as place, contextlib.ExitStack() as stack:
+        held = [connected(stack, place) for _ in range(2)]
+        for line in held:
+            line.sendall(b"GET /later HTTP/1.1\r\nHost: a\r\n\r\n")
+        time.sleep(0.05)  # until they are read
+        assert answered(connected(stack, place))
+        assert all(line.recv(1000).startswith(b"HTTP/1.1 200") for line in held)
 
 
 def test_when_all_places_are_taken_those_who_wait_longest_make_room():

@@ -76,6 +76,9 @@ def test_who_asks_too_quickly_behind_a_proxy_keeps_nobody_else_waiting(client):
     assert 429 in {client.get("/health/live", headers=flood).status_code for _ in range(6)}
     others = ({"x-forwarded-for": "192.0.2.7, 198.51.100.1"}, {"via": "1.1 proxy"}, {})
     assert [client.get("/health/live", headers=other).status_code for other in others] == [200] * 3
+    unnamed = {client.get("/health/live", headers={"via": "1.1 proxy"}).status_code for _ in range(6)}
+    assert 429 in unnamed
+    assert client.get("/health/live").status_code == 200, "this machine itself is another client"
 
 
 @pytest.mark.usefixtures("few_at_once")
