@@ -409,8 +409,8 @@ def _lifted(state: State, config: Config) -> list[str]:
 
 def _unread(directory: Path, state: State) -> list[str]:
     """Return a message about lines of the orders file that cannot be read, because they may be damaged orders."""
-    source = OrderFile(directory)
-    unread = unread_in_words(source, state.steered.upto) if not source.distrusted() else ""
+    source, steered = OrderFile(directory), state.steered
+    unread = unread_in_words(source, steered.upto, steered.last) if not source.distrusted() else ""
     return [unread] if unread else []
 
 

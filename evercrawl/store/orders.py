@@ -269,15 +269,27 @@ def along_in_words(count: int) -> str:
     )
 
 
-def unread_in_words(source: OrderSource, offset: int = 0) -> str:
-    """Return how many lines from an offset on are not orders, and the error of the first; "" if there are none."""
+def unread_in_words(source: OrderSource, offset: int, last: str = "", *, cut: bool = False) -> str:
+    """Return how many lines from an offset on are not orders, and the error of the first; "" if there are none.
+
+    Parameters
+    ----------
+    source
+        The file.
+    offset, last
+        Where a line with this id ends; if it does not, the file was replaced, and all lines are looked at.
+    cut
+        Whether a line may begin before the offset; what is left of it is skipped.
+    """
     troubles, size = list[str](), source.size()
+    offset = offset if ends_with(source, offset, last) else 0
     while offset < size:
-        last = offset
+        begun = offset
         for line in lines_from(source, offset):
             offset = line.upto
-            troubles += [line.trouble] if line.trouble else []
-        if offset == last:
+            troubles += [line.trouble] if line.trouble and not cut else []
+            cut = False
+        if offset == begun:
             break
     if not troubles:
         return ""

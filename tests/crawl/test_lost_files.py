@@ -24,7 +24,7 @@ from evercrawl.progress import Limits
 from evercrawl.store.backup import backup
 from evercrawl.store.birth import is_crawl
 from evercrawl.store.journal.events import Bounded
-from evercrawl.store.orders import CrawlOrder, vouch_for_all
+from evercrawl.store.orders import CrawlOrder, OrderFile, lines_from, unread_in_words, vouch_for_all
 from evercrawl.store.partition import Partition
 
 
@@ -155,10 +155,36 @@ def test_an_order_that_was_damaged_before_it_was_read_is_not_lost_without_a_word
         assert listed(read, 10).trouble.startswith(said)
     vouch_for_all(tmp_path)
     assert any(message.startswith(said) for message in run_of(tmp_path, config, seconds=0.3))
+    assert not any(message.startswith(said) for message in run_of(tmp_path, config)), "it is said once"
     assert verify(tmp_path).mends == []
     with contextlib.closing(opened(tmp_path)) as read:
         assert listed(read, 10).trouble.startswith(said)
         assert [order.state for order in listed(read, 10).orders] == ["done"]
+
+
+def test_orders_of_which_the_latest_are_listed_are_not_called_damaged(tmp_path, monkeypatch):
+    run_of(tmp_path, Config(workers="0", sitemaps=False, index=False), "http://example.org/")
+    for number in range(4):
+        give(tmp_path, CrawlOrder("exclude", pattern=f"/{number}/"))
+    monkeypatch.setattr("evercrawl.ask.orders.listing.MOST_BYTES", (tmp_path / "orders.jsonl").stat().st_size - 10)
+    with contextlib.closing(opened(tmp_path)) as read:
+        found = listed(read, 10)
+    assert (len(found.orders), found.trouble) == (3, "")
+
+
+def test_a_file_of_orders_that_was_replaced_is_looked_at_from_its_beginning(tmp_path):
+    run_of(tmp_path, Config(workers="0", sitemaps=False, index=False), "http://example.org/")
+    file = tmp_path / "orders.jsonl"
+    for number in range(2):
+        give(tmp_path, CrawlOrder("exclude", pattern=f"/{number}/"))
+    first, second = file.read_bytes().splitlines(keepends=True)
+    read = [line for line in lines_from(OrderFile(tmp_path), 0) if line.order is not None]
+    upto, last = read[0].upto, read[0].order.id
+    assert unread_in_words(OrderFile(tmp_path), upto, last) == ""
+    file.write_bytes(b"#" * (len(first) - 1) + b"\n" + second)
+    assert unread_in_words(OrderFile(tmp_path), upto, last).startswith("1 line of orders.jsonl cannot be read")
+    file.write_bytes(5 * b"\n" + second + first)
+    assert unread_in_words(OrderFile(tmp_path), upto, last) == ""
 
 
 def test_a_crawl_that_lost_its_journal_keeps_its_archive(filled):

@@ -70,7 +70,8 @@ def listed(crawl: Partition, most: int) -> OrdersListed:
     trouble, upto = source.distrusted(), steered.upto if ends_with(source, steered.upto, steered.last) else 0
     if not trouble and (count := came_along(source, upto, steered.results)):
         trouble = along_in_words(count)
-    unread = unread_in_words(source, max(source.size() - MOST_BYTES, 0)) if not source.distrusted() else ""
+    start = max(source.size() - MOST_BYTES, 0)
+    unread = unread_in_words(source, start, cut=start > 0) if not source.distrusted() else ""
     trouble = "; ".join(filter(None, (trouble, unread)))
     return OrdersListed(tuple(orders), steered.paused_at or None, tuple(steered.boosts), dict(steered.bounds), trouble)
 

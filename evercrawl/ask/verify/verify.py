@@ -111,8 +111,8 @@ def inspect(
         found.mends.append(f"event {number} of the journal is set aside: evercrawl fails on it ({why}); report it")
     if partition.unswitched and not running:
         found.mends.append(unswitched(partition))
-    orders = OrderFile(partition.directory)
-    if not orders.distrusted() and (unread := unread_in_words(orders, partition.state.steered.upto)):
+    orders, steered = OrderFile(partition.directory), partition.state.steered
+    if not orders.distrusted() and (unread := unread_in_words(orders, steered.upto, steered.last)):
         found.mends.append(f"{unread}; the next start refuses them")
     whole = _journal(partition.disk, upto, found)
     if not running and is_missing(partition.disk, upto):
