@@ -155,7 +155,7 @@ async def crawl(
             see_member(partition, member, only=bool(only))
             if unsaved and not new:
                 if member is None and partition.state.known.count:
-                    raise _settings_lost(partition.state, directory)
+                    raise settings_lost(partition.state, directory)
                 _save(config, directory)
             lifted = [*_lifted(partition.state, config), *_unread(directory, partition.state)] if not only else []
             unseeded = not seeds and not partition.state.known.count  # it was killed before the first was stored
@@ -391,7 +391,7 @@ def _save(config: Config, directory: Path) -> None:
         raise in_words(error, "write", directory / FILE_NAME) from error
 
 
-def _settings_lost(state: State, directory: Path) -> ConfigError:
+def settings_lost(state: State, directory: Path) -> ConfigError:
     """Return the error for a crawl whose settings are lost: without its rules it would request what was excluded."""
     rules = "".join(f"\n  {rule}" for rule in state.steered.bounds)
     return ConfigError(

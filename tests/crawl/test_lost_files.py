@@ -111,6 +111,20 @@ def test_no_crawl_goes_on_without_its_settings(tmp_path, left, capsys):
     assert run_of(tmp_path, Config(workers="0")) == ["the policy is price"]
 
 
+def test_an_import_does_not_write_default_settings_where_those_of_the_crawl_were_lost(tmp_path, capsys):
+    """With them, the next run would go on without its rules."""
+    (tmp_path / "pages.csv").write_text("url\nhttp://example.org/a\n")
+    importing = ["import", str(tmp_path / "pages.csv"), "--dir", str(tmp_path / "crawl")]
+    assert main(importing) == 0
+    file = tmp_path / "crawl" / "crawl.toml"
+    assert file.is_file()
+    file.unlink()
+    (tmp_path / "pages.csv").write_text("url\nhttp://example.org/a\nhttp://example.org/b\n")
+    assert main(importing) == 2
+    assert "crawl.toml is missing or empty, and with it the settings and rules" in capsys.readouterr().err
+    assert not file.exists()
+
+
 def test_rules_that_no_longer_hold_are_named_once(tmp_path):
     """A file of settings may have been cut short."""
     config = Config(workers="0", sitemaps=False, index=False, scope="any", allow_net=("127.0.0.0/8",))

@@ -25,7 +25,7 @@ from evercrawl.crawl.memory_use.collecting import sparing_survivors
 from evercrawl.crawl.memory_use.heaps import share_areas
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
-from evercrawl.crawl.session import scheme_at_first
+from evercrawl.crawl.session import scheme_at_first, settings_lost
 from evercrawl.crawl.timekeeping import resume
 from evercrawl.errors import ApplyError, ConfigError, StoreError
 from evercrawl.fetch.guard import Guard
@@ -188,6 +188,10 @@ class _Run:
             site_rules=site_rules(), scheme=scheme_at_first(config, roots), forgiving=True,
         )  # fmt: skip
         with contextlib.closing(partition), sparing_survivors():
+            if not has_settings(self.directory):
+                if partition.state.known.count:
+                    raise settings_lost(partition.state, self.directory)
+                save(config, self.directory)
             for repair in partition.repairs:
                 self.tell(repair)
             await self._within(partition, roots if not partition.state.known.count else [])
@@ -234,12 +238,12 @@ class _Run:
 
 
 def _settle(directory: Path, config: Config) -> None:
-    """Create the directory and its settings file if they do not exist."""
+    """Create the directory of a new crawl and its settings file if they do not exist."""
     try:
         if not directory.is_dir():
             see_utf8(directory)
         directory.mkdir(parents=True, exist_ok=True)
-        if not has_settings(directory):
+        if not has_settings(directory) and not is_crawl(directory):
             save(config, directory)
     except OSError as error:
         raise in_words(error, "write", directory / FILE_NAME) from error
