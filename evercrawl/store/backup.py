@@ -6,6 +6,7 @@ are read before the journal and written after it, so that none is ever ahead of 
 is marked, and cannot be opened; nor can a later one while it compares everything, as after a removal. Any other
 later one can, in the worst case at the state of the one before. A repeated backup copies only what changed. Data that
 can be rebuilt, such as the search index, is left out. After a removal, each piece of 4 MiB is compared by its hash.
+Where the crawl has lost much of its journal or archive, nothing is copied: the backup may be all that is left of it.
 """
 
 from __future__ import annotations
@@ -77,6 +78,8 @@ _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
 """They say that the other files of the copy lack all that was forgotten or removed earlier."""
 _TIMES: Final = 5
 PIECE_BYTES: Final = 4 << 20
+CUT_BYTES: Final = 4 << 20
+"""The most that a crash cuts from a file; an original that lost more than this, or everything, is damaged."""
 TAIL_BYTES: Final = 64 << 10  # end of a copy, compared with its original: they differ if a crash cut the original
 
 Watch: TypeAlias = Callable[[str, int, int], None]
@@ -123,7 +126,8 @@ def backup(source: Path, target: Path, now: float, watch: Watch = lambda what, d
     ConfigError
         There is no crawl in `source`, or `target` has something else.
     StoreError
-        A crawl runs in `target`, or a file cannot be read or written; `NoRoomError` if the disk is full.
+        A crawl runs in `target`, a file cannot be read or written, or the crawl has lost much of what the backup
+        holds; `NoRoomError` if the disk is full.
     """
     see_utf8(target)
     if target.resolve() == source.resolve() or source.resolve() in target.resolve().parents:
@@ -226,6 +230,7 @@ class _Copying:
     def run(self, now: float) -> BackupReport:
         """Copy all files that belong to a backup."""
         try:
+            self._see_whole()
             if self._anew or not self._target.size(BACKUP_FILE):
                 self._mark()
             for _ in range(_TIMES):
@@ -249,6 +254,25 @@ class _Copying:
             return report
         finally:
             self._target.close()
+
+    def _see_whole(self) -> None:
+        """Check that the crawl still has what the target holds of it; else copying would destroy the last copy.
+
+        Files may be shorter after an upgrade, which changes the description of the crawl too.
+        """
+        if _whole(self._source, FILE) != _whole(self._target, FILE):
+            return
+        for name in self._target.names():
+            if not name.startswith((_ARCHIVE, _JOURNAL)) or not name.endswith((".log", ".warc.gz")):
+                continue
+            there, size = self._target.size(name), self._source.size(name)
+            if there - size > CUT_BYTES or (there and not size):
+                raise StoreError(
+                    f"{name} has {size:,} bytes in {self._from} and {there:,} in {self._to}, so the crawl has lost "
+                    "data that the backup still holds, and nothing was copied; to restore it, run: evercrawl verify "
+                    f"--repair --dir {self._from} --from {self._to}; if it is meant to be gone, name another directory "
+                    "for the backup"
+                )
 
     def follow(self) -> int | None:
         """Copy new data of archive and journal; return the bytes written, or None if that makes no valid backup."""

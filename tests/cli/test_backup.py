@@ -205,6 +205,23 @@ def test_where_a_crash_had_cut_the_original_the_copy_follows(crawled, tmp_path, 
     assert file.read_bytes() == (Path(crawled) / name).read_bytes()
 
 
+@pytest.mark.parametrize("lost", ["emptied", "removed"])
+@pytest.mark.parametrize("names", ["journal-*.log", "archive/*.warc.gz"])
+def test_a_crawl_that_lost_its_files_does_not_take_the_backup_with_it(crawled, tmp_path, capsys, names, lost):
+    target = tmp_path / "copy"
+    assert main(["backup", str(target), "--dir", crawled]) == 0
+    held = {path: path.read_bytes() for path in target.rglob("*") if path.is_file() and path.name != "lock"}
+    for path in Path(crawled).glob(names):
+        path.unlink() if lost == "removed" else path.write_bytes(b"")
+    assert main(["backup", str(target), "--dir", crawled]) == 3
+    assert "the crawl has lost data that the backup still holds, and nothing was copied" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file() and path.name != "lock"} == held
+    assert main(["verify", "--repair", "--yes", "--dir", crawled, "--from", str(target)]) == 0
+    assert main(["backup", str(target), "--dir", crawled]) == 0
+    assert not verify(target).wrong
+    assert not verify(Path(crawled)).wrong
+
+
 def test_what_is_no_place_for_a_backup_is_refused(crawled, tmp_path, capsys):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter.txt").write_text("dear")
