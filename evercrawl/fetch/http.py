@@ -151,7 +151,7 @@ class CurlNetwork:
         except ValueError as fault:
             return self._fail(exchange, "protocol", str(fault))
         if self._signer is not None:
-            signed = self._signer.fields(asking.authority, exchange.at)
+            signed = self._signer.fields(asking.authority)
             asking.fields.extend(f"{name}: {value}".encode("ascii") for name, value in signed)
         proxy = self._proxies.of(asking.host, exchange.at)
         if proxy and (reason := self._judge_proxied(asking, addresses)):

@@ -12,6 +12,7 @@ import base64
 import hashlib
 import json
 import os
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -63,6 +64,9 @@ class RequestSigner:
         The URL of the directory of keys, as sent in `Signature-Agent`; "" if servers know the key.
     nonce
         Returns a unique value for each signature.
+    wall
+        The time of day by this machine's clock, in seconds since the epoch, as servers compare it with theirs. The
+        crawl's own time may be ahead of it, since that never goes back.
 
     Attributes
     ----------
@@ -71,13 +75,18 @@ class RequestSigner:
     """
 
     def __init__(
-        self, key: Ed25519PrivateKey, agent: str = "", nonce: Callable[[], bytes] = lambda: os.urandom(32)
+        self,
+        key: Ed25519PrivateKey,
+        agent: str = "",
+        nonce: Callable[[], bytes] = lambda: os.urandom(32),
+        wall: Callable[[], float] = time.time,
     ) -> None:
-        self._key, self._agent, self._nonce = key, agent, nonce
+        self._key, self._agent, self._nonce, self._wall = key, agent, nonce, wall
         self.key_id = thumbprint(public_jwk(key))
 
-    def fields(self, authority: str, now: float) -> list[tuple[str, str]]:
+    def fields(self, authority: str) -> list[tuple[str, str]]:
         """Return the signature fields of a request to `authority` (host, and port if it is not the default)."""
+        now = int(self._wall())
         components = [("@authority", authority.lower())]
         agent = f'"{self._agent}"' if self._agent else ""
         if agent:
@@ -85,7 +94,7 @@ class RequestSigner:
         named = " ".join(f'"{name}"' for name, _ in components)
         nonce = base64.b64encode(self._nonce()).decode()
         parameters = (
-            f'({named});created={int(now)};expires={int(now) + VALID_S};keyid="{self.key_id}";alg="ed25519"'
+            f'({named});created={now};expires={now + VALID_S};keyid="{self.key_id}";alg="ed25519"'
             f';nonce="{nonce}";tag="{TAG}"'
         )
         signature = base64.b64encode(self._key.sign(signature_base(components, parameters))).decode()

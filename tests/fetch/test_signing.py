@@ -4,12 +4,15 @@
 import base64
 import json
 import re
+import time
 
 import pytest
 from answers import HI
 
 from evercrawl.cli.main import main
+from evercrawl.clock import SystemClock
 from evercrawl.errors import ConfigError
+from evercrawl.fetch.http import CurlNetwork
 from evercrawl.fetch.signing import RequestSigner, key_of, new_key, signature_base
 
 # RFC 9421, B.1.4 and B.2.6
@@ -72,6 +75,20 @@ def test_a_server_that_checks_a_request_knows_who_asks(fetcher, key):
     assert int(first["expires"]) > int(first["created"])
     assert first["nonce"] != second["nonce"]
     assert b'Signature-Agent: "https://bot.example.org"\r\n' in requests[0]
+
+
+def test_a_signature_is_of_this_machines_day_however_far_ahead_the_crawls_time_is(fetcher, key):
+    async def work(site, network):
+        clock = SystemClock()
+        clock.go_on_from(time.time() + 365 * 86_400)  # the last run was on a machine with a wrong clock
+        ahead = CurlNetwork(clock, lambda _: "", agent="testbot/1", signer=RequestSigner(key))
+        await fetcher.one(ahead, site.url("/", "page.test"), ("127.0.0.1",))
+        await ahead.close()
+        return site.requests[0], f"page.test:{site.port}"
+
+    head, authority = fetcher.with_site(fetcher.Site({"/": HI}), work)
+    (jwk,) = json.loads(RequestSigner(key).directory())["keys"]
+    assert abs(int(checked(head, jwk, authority)["created"]) - time.time()) < 60
 
 
 def test_a_key_is_made_for_its_owner_alone_and_never_overwritten(tmp_path):
