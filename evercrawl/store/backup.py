@@ -24,6 +24,7 @@ from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import small
+from evercrawl.store.archive.pointer import ArchiveEnd
 from evercrawl.store.birth import COPY, FILE, KEY, UNFINISHED, see_finished
 from evercrawl.store.disk.crawl_files import CrawlFiles, CrawlFilesHere, digest_of
 from evercrawl.store.disk.disk import RealDisk
@@ -35,12 +36,14 @@ from evercrawl.store.disk.plain import place_of, see_plain, see_utf8
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
+from evercrawl.store.journal.events import RequisiteFetched, Visit
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE
 from evercrawl.store.repair.kept import patch
+from evercrawl.store.requisites.losing import record_of
 from evercrawl.store.snapshots.head import KIND
 
 __all__ = [
@@ -81,6 +84,8 @@ PIECE_BYTES: Final = 4 << 20
 CUT_BYTES: Final = 4 << 20
 """The most that a crash cuts from a file; an original that lost more than this, or everything, is damaged."""
 TAIL_BYTES: Final = 64 << 10  # end of a copy, compared with its original: they differ if a crash cut the original
+
+_WITH_RECORDS: Final = frozenset(str(event.__struct_config__.tag) for event in (Visit, RequisiteFetched))
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
@@ -206,9 +211,25 @@ def _id(originals: CrawlFiles) -> str:
     return ""
 
 
+def _born(originals: CrawlFiles | RealDisk) -> tuple[str, int] | None:
+    """Return id and format of a crawl, from either of two files; None if there is none."""
+    for name in (FILE, COPY):
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            born = json_of(small(originals, name), _Born)
+            return born.id, born.format
+    return None
+
+
 def _of_forgotten(last: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
     """Return the files about forgotten data: what else is removed meanwhile is left to the next backup."""
     return {name: what for name, what in last.items() if name not in (REMOVED, KEEP_PLAN)}
+
+
+class _Born(msgspec.Struct):
+    """What `crawl.json` says of a crawl that only an upgrade changes."""
+
+    id: str
+    format: int
 
 
 class _Copying:
@@ -258,21 +279,43 @@ class _Copying:
     def _see_whole(self) -> None:
         """Check that the crawl still has what the target holds of it; else copying would destroy the last copy.
 
-        Files may be shorter after an upgrade, which changes the description of the crawl too.
+        Not in the first backup after an upgrade.
         """
-        if _whole(self._source, FILE) != _whole(self._target, FILE):
+        if _born(self._source) != _born(self._target):
             return
-        for name in self._target.names():
-            if not name.startswith((_ARCHIVE, _JOURNAL)) or not name.endswith((".log", ".warc.gz")):
-                continue
-            there, size = self._target.size(name), self._source.size(name)
-            if there - size > CUT_BYTES or (there and not size):
-                raise StoreError(
-                    f"{name} has {size:,} bytes in {self._from} and {there:,} in {self._to}, so the crawl has lost "
-                    "data that the backup still holds, and nothing was copied; to restore it, run: evercrawl verify "
-                    f"--repair --dir {self._from} --from {self._to}; if it is meant to be gone, name another directory "
-                    "for the backup"
-                )
+        for prefix, ending in ((_JOURNAL, ".log"), (_ARCHIVE, ".warc.gz")):
+            held = [name for name in self._target.names(prefix) if name.endswith(ending) and self._target.size(name)]
+            missing = [name for name in held if self._source.size(name) < self._target.size(name)]
+            acknowledged = self._acknowledged(held) if missing else {}
+            for name in missing:
+                there, size = acknowledged[name], self._source.size(name)
+                if there - size > CUT_BYTES or (there and not size):
+                    raise StoreError(
+                        f"{name} has {size:,} bytes in {self._from} and {self._target.size(name):,} in {self._to}, so "
+                        "the crawl has lost data that the backup still holds, and nothing was copied; to restore it, "
+                        f"run: evercrawl verify --repair --dir {self._from} --from {self._to}; if it is meant to be "
+                        "gone, name another directory for the backup"
+                    )
+
+    def _acknowledged(self, held: list[str]) -> dict[str, int]:
+        """Return how many bytes of each file of the target, in their order, no crash cuts from the original.
+
+        Records that no event names are cut off at the start after a crash, however many they are; the last file of
+        the journal may have been begun just before.
+        """
+        sizes = {name: self._target.size(name) for name in held}
+        if held[-1].startswith(_JOURNAL):
+            return sizes | ({held[-1]: max(sizes[held[-1]] - CUT_BYTES, 0)} if len(held) > 1 else {})
+        end = ArchiveEnd()
+        with contextlib.suppress(StoreError):  # a journal that cannot be read is no reason to keep the copy as it is
+            named = Journal.open(self._target, writable=False).of_kinds(_WITH_RECORDS)
+            end = max((where.end for _, _, event in named if (where := record_of(event))), default=end)
+        for name in held:
+            number = name.removesuffix(".warc.gz").rpartition("-")[2]
+            segment = int(number) if number.isdecimal() else -1
+            if segment >= end.segment:
+                sizes[name] = min(end.size_bytes, sizes[name]) if segment == end.segment else 0
+        return sizes
 
     def follow(self) -> int | None:
         """Copy new data of archive and journal; return the bytes written, or None if that makes no valid backup."""

@@ -26,7 +26,7 @@ from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
 from evercrawl.store import backup as backups
-from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.backup import BACKUP_FILE, CUT_BYTES, backup
 from evercrawl.store.birth import UNFINISHED, is_crawl
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock
@@ -220,6 +220,31 @@ def test_a_crawl_that_lost_its_files_does_not_take_the_backup_with_it(crawled, t
     assert main(["backup", str(target), "--dir", crawled]) == 0
     assert not verify(target).wrong
     assert not verify(Path(crawled)).wrong
+
+
+@pytest.mark.parametrize("name", ["crawl.json", "crawl-copy.json"])
+def test_nor_one_that_lost_its_description_too(crawled, tmp_path, capsys, name):
+    target = tmp_path / "copy"
+    assert main(["backup", str(target), "--dir", crawled]) == 0
+    for lost in [Path(crawled) / name, *Path(crawled).glob("journal-*.log")]:
+        lost.unlink()
+    assert main(["backup", str(target), "--dir", crawled]) == 3
+    assert "the crawl has lost data that the backup still holds, and nothing was copied" in capsys.readouterr().err
+
+
+def test_what_a_crash_cut_off_since_the_backup_is_no_loss(crawled, tmp_path):
+    """A backup of a running crawl may have records of which no event tells yet, and a file that was just begun."""
+    target = tmp_path / "copy"
+    backup(Path(crawled), target, time.time())
+    (archive,) = target.glob("archive/*.warc.gz")
+    with archive.open("ab") as file:
+        file.write(b"x" * (CUT_BYTES + 1))
+    (archive.parent / archive.name.replace("00000.warc.gz", "00001.warc.gz")).write_bytes(b"y" * (CUT_BYTES + 1))
+    (journal,) = target.glob("journal-*.log")
+    (target / f"journal-{journal.stat().st_size:016x}.log").write_bytes(b"z" * 30_000)
+    backup(Path(crawled), target, time.time())
+    assert not verify(target).wrong
+    assert growing(target) == growing(Path(crawled))
 
 
 def test_what_is_no_place_for_a_backup_is_refused(crawled, tmp_path, capsys):
