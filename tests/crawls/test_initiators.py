@@ -97,6 +97,14 @@ class FreeAccess:
     shut: bool = False
     asked: list[Request] = field(default_factory=list)
 
+    @property
+    def addresses(self) -> Any:
+        return self
+
+    @property
+    def guests(self) -> Any:
+        return self
+
     async def turn(self, url: str) -> tuple[Any, Any]:
         return SimpleNamespace(number=0, addresses=("8.8.8.8",), in_flight=0, answers=0, succeeded=lambda: None), None
 

@@ -133,7 +133,7 @@ class Errands:
 
     def rests_s(self, url: str) -> float:
         """Return how long the host of a URL has still to rest, as far as is known (s)."""
-        return self._access.rests_s(url)
+        return self._access.guests.rests_s(url)
 
     def began_at(self, url: str) -> float:
         """Return since when a fetch has waited for hosts, rather than for the pace of the crawl; else infinity."""
@@ -156,13 +156,13 @@ class Errands:
 
     def take(self, exchange: Exchange, tag: ErrandTag) -> None:
         """Process the result of an exchange."""
-        now, vacant = self._clock.now(), self._access.vacant(tag.host, exchange)
+        now, vacant = self._clock.now(), self._access.addresses.vacant(tag.host, exchange)
         self._pace.received(now, len(exchange.wire) + len(exchange.head))
         if not vacant:
             apply_backoff(tag.host, exchange, now)
         self._access.ended(tag.host, exchange, now)
         if vacant and not tag.host.in_flight:
-            self._access.move_on(tag.host)
+            self._access.addresses.move_on(tag.host)
         if not tag.answered.done():
             tag.answered.set_result(exchange)
 
@@ -222,7 +222,7 @@ class Errands:
         tried = 1
         while True:
             exchange, host = await self._once(request, url)
-            if tried >= len(host.addresses) or not self._access.vacant(host, exchange):
+            if tried >= len(host.addresses) or not self._access.addresses.vacant(host, exchange):
                 return exchange
             tried += 1
 
@@ -234,7 +234,7 @@ class Errands:
             await self._clock.sleep(_PACE_S)
         self._began_at.setdefault(url, {})[task] = self._clock.now()
         try:
-            host, held = await self._access.turn(request.url)
+            host, held = await self._access.guests.turn(request.url)
         except PermissionError as error:
             raise RefusedError(str(error)) from error
         try:
@@ -245,7 +245,7 @@ class Errands:
             self.made += 1
             exchange = await asyncio.shield(answered)
         finally:
-            self._access.give_back(host, held)
+            self._access.guests.give_back(host, held)
         exchange.request = request
         return exchange, host
 

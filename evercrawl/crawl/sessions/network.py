@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +12,7 @@ import msgspec
 
 from evercrawl.config.page_patterns import text_search
 from evercrawl.config.site_rules import Sites
+from evercrawl.crawl.background import Background
 from evercrawl.crawl.ports import AroundNetwork
 from evercrawl.crawl.sessions.credentials import Credentials
 from evercrawl.crawl.sessions.login import LoginError, log_in
@@ -141,9 +142,8 @@ class SessionNetwork(AroundNetwork):
         self._sessions: dict[str, Session] = {}
         self.change(credentials, sections, delay_s)
         self._ended: list[Exchange] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._background = Background(inner.wake)
         self._paused = 0  # requests that wait here
-        self._fault: BaseException | None = None
         self._saved, self._saved_at = jar.version, clock.now()
 
     def change(self, credentials: Sequence[Credentials], sections: Sequence[SiteRules], delay_s: float) -> None:
@@ -185,8 +185,7 @@ class SessionNetwork(AroundNetwork):
 
     async def finished(self, timeout_s: float) -> list[Exchange]:
         """Return the exchanges that have ended, except those of logins."""
-        if self._fault is not None:
-            raise self._fault
+        self._background.check()
         if not self._ended:
             for exchange in await self._inner.finished(timeout_s):
                 tag = exchange.request.tag
@@ -204,9 +203,8 @@ class SessionNetwork(AroundNetwork):
 
     async def close(self) -> None:
         """Abandon the exchanges under way, and write the cookies."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._background.close()
+        await self._background.ended()
         if self._jar.version != self._saved:
             self._write()
         await super().close()
@@ -316,7 +314,7 @@ class SessionNetwork(AroundNetwork):
         self._paused += 1
         if not session.under_way:
             session.under_way = True
-            self._spawn(self._log_in(session, asked))
+            self._background.start(self._log_in(session, asked))
 
     async def _log_in(self, session: Session, first: _Asked) -> None:
         """Log in, and let the waiting requests continue."""
@@ -374,7 +372,7 @@ class SessionNetwork(AroundNetwork):
                 self._begin(asked)
 
         self._paused += 1
-        self._spawn(begin())
+        self._background.start(begin())
 
     def _left(self, asked: _Asked) -> bool:
         """Whether another section, or none, now applies to the host of a request."""
@@ -386,17 +384,6 @@ class SessionNetwork(AroundNetwork):
     def _end(self, exchange: Exchange) -> None:
         self._ended.append(exchange)
         self._inner.wake()
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._done)
-
-    def _done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._fault = task.exception()
-            self._inner.wake()
 
 
 def _to_itself(exchange: Exchange) -> bool:

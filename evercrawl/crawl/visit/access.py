@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from evercrawl.config.site_rules import Sites
+from evercrawl.crawl.background import Background
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.posting.landlord import WAIT_S
-from evercrawl.crawl.visit.families import BothFamilies, stays
+from evercrawl.crawl.visit.families import BothFamilies
+from evercrawl.crawl.visit.guests import POLL_S, Guests, slows_down
+from evercrawl.crawl.visit.host_addresses import HostAddresses
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
-from evercrawl.crawl.visit.name_turns import NameTurns
 from evercrawl.crawl.visit.open_origins import OpenOrigins
-from evercrawl.crawl.visit.pageless_hosts import PagelessHosts
-from evercrawl.crawl.visit.port_limit import PortLimit
 from evercrawl.crawl.visit.reachable import ReachableAddresses
 from evercrawl.fetch.names import LookUps, ResolveError
-from evercrawl.fetch.names.base import literal
-from evercrawl.model.rules.named_by_others import OTHERS_PORTS
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
-from evercrawl.parse.urls import hostname, origin, path_query, port_of
+from evercrawl.parse.urls import hostname, origin, path_query
 from evercrawl.types import SILENT, Exchange, Request
 
 if TYPE_CHECKING:
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.hosts import Host
     from evercrawl.store.quarantine import Quarantine
 
-POLL_S: Final = 0.05
 LARGE_BYTES: Final = 64 << 10  # a larger robots.txt is parsed in its turn, one after another
 REST_S_PER_BYTE: Final = 8e-6  # of rest before parsing it: ten times as long as parsing takes
 CROWDED_S: Final = 1.0  # the wait of a host while too many silent hosts are waited for
@@ -79,8 +75,12 @@ class Access:
 
     Attributes
     ----------
+    addresses
+        The addresses of hosts: which one is connected to, and which is next.
     turns
         Defers hosts whose names cannot be looked up now.
+    guests
+        Lets requests that are no visits to pages wait for their turn at a host.
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
     paused
@@ -116,35 +116,36 @@ class Access:
         self._robots = robots
         self._guard = guard
         self._network = network
-        self._names = names
-        self.turns = frontier.locator = NameTurns(frontier, names, proxied=proxied)
         self._clock = clock
         self._host_of = host_of
-        self._unreachable = unreachable
-        self._proxied = proxied
         self._delay_s = delay_s
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._fault: BaseException | None = None
         self.failures = 0
         self.trouble = ""
         self.paused = False
         self.may_fetch: Callable[[], bool] = lambda: True
         self.leases: IpLeases | None = None
         self._open = OpenOrigins()
-        self._reachable = ReachableAddresses(guard, proxied=proxied)
-        self._pageless = PagelessHosts(frontier, clock)
-        self._ports = PortLimit()
         self._given_way: set[str] = set()  # origins of which a page made room since the last request for robots.txt
-        self._families = BothFamilies(frontier, on=both_families)
-        self._missed: dict[int, int] = {}  # host number -> how many of its addresses in a row took no connection
         self._elsewhere = MovedRobots(delay_s)
         self._reading, self._reading_beside = asyncio.Lock(), asyncio.Lock()
-        self._guests: dict[RobotsTag, tuple[Host, bool]] = {}  # by request: host asked, held for it
+        self._moved: dict[RobotsTag, tuple[Host, bool]] = {}  # by request: host asked, held for it
+        self._background = Background(network.wake)
+        self._reachable = ReachableAddresses(guard, proxied=proxied)
+        self._families = BothFamilies(frontier, on=both_families)
+        self.addresses = HostAddresses(
+            frontier, names, clock, reachable=self._reachable, families=self._families, background=self._background,
+            unreachable=unreachable, proxied=proxied,
+        )  # fmt: skip
+        self.turns = self.addresses.turns
+        self.guests = Guests(
+            frontier, robots, guard, clock, addresses=self.addresses, reachable=self._reachable, host_of=host_of,
+            opens_at=lambda name, now: self._sites.opens_at(name, now), shut=lambda: self.shut, leased=self._leased,
+        )  # fmt: skip
 
     @property
     def names_trouble(self) -> str:
         """What is wrong while no name server answers, in a sentence; else ""."""
-        return self._names.trouble
+        return self.addresses.trouble
 
     @property
     def elsewhere(self) -> MovedRobots:
@@ -154,7 +155,7 @@ class Access:
     @property
     def busy(self) -> bool:
         """Whether names are being looked up."""
-        return bool(self._tasks)
+        return self._background.busy
 
     def adopt(self, config: Config) -> None:
         """Use the hours of other sections from now on."""
@@ -169,7 +170,7 @@ class Access:
             return WAIT
         addresses, home = host.addresses, origin(url)
         if not addresses or now >= host.located_until:
-            self._locate(host, now)
+            self.addresses.locate(host, now)
             return WAIT
         if inside := self._reachable.refused(host.name, home, addresses):
             return f"refused_address: {inside}"
@@ -197,15 +198,7 @@ class Access:
         self._open.note(host.number, home)
         if rules.rules is not None and not rules.rules.allowed(path_query(url)):
             return "robots: robots.txt disallows it"
-        return WAIT if self._slower(host, rules, now) else GO
-
-    def knows_port(self, url: str) -> bool:
-        """Return whether a URL has the usual port, or the robots.txt at its port is known and could be fetched.
-
-        Other ports are limited, because others could otherwise name any port of a host in sitemaps and pictures.
-        """
-        rules = self._robots.of(origin(url), self._clock.now()) if port_of(url) else None
-        return rules.open if rules is not None else not port_of(url)
+        return WAIT if slows_down(host, rules, now) else GO
 
     @property
     def shut(self) -> bool:
@@ -214,7 +207,7 @@ class Access:
 
     def start(self, request: Request, host: Host, now: float) -> None:
         """Begin an exchange with a host, at the addresses at which it is counted; `ended` must be called for it."""
-        addresses = self.addresses(host)
+        addresses = self.addresses.left(host)
         beside = self._families.begun(
             host, addresses, now, lambda key: self.leases is None or self.leases.may(key, now)
         )
@@ -225,22 +218,6 @@ class Access:
         """Note the end of an exchange with a host."""
         self._frontier.ended(host, now)
         self._families.ended(host, exchange, now)
-
-    def misses(self, host: Host, exchange: Exchange) -> bool:
-        """Whether nothing answered at a host's address, and the host has addresses that were not tried since.
-
-        A connection is made only to addresses at which the exchange is counted: one, or one of each family. See
-        `move_on`.
-        """
-        missed = self._missed.pop(host.number, 0) + self._families.tried(host)
-        if exchange.sent or exchange.error not in _UNCONNECTED or missed >= len(host.addresses) or host.in_flight > 1:
-            return False
-        self._missed[host.number] = missed
-        return True
-
-    def addresses(self, host: Host) -> tuple[str, ...]:
-        """Return the address to which a host is connected, followed by those that are still to be tried."""
-        return host.addresses[: max(len(host.addresses) - self._missed.get(host.number, 0), 1)]
 
     def optouts(self, url: str) -> int:
         """Return what the robots.txt of a page's origin asks of those who train models, as bits of `OptOut`."""
@@ -253,18 +230,9 @@ class Access:
         """
         self._silences.note(host.number, await_calm(host, now))
         if not exchange.sent and len(host.addresses) > 1 and host.in_flight == 0:
-            self.move_on(host)
+            self.addresses.move_on(host)
         else:
             self._frontier.release(host)
-
-    @staticmethod
-    def vacant(host: Host, exchange: Exchange) -> bool:
-        """Whether nothing answered at a host's address, and the host has other addresses."""
-        return not exchange.sent and exchange.error in _UNCONNECTED and len(host.addresses) > 1
-
-    def move_on(self, host: Host) -> None:
-        """Make the next address of a host its first one; the exchange has ended."""
-        self._frontier.locate(host, (*host.addresses[1:], host.addresses[0]), host.located_until)
 
     def take_robots(self, exchange: Exchange, now: float, age_s: float = 0.0) -> None:
         """Process an answer to a request for robots.txt; it may be another request's answer, `age_s` seconds old."""
@@ -272,7 +240,7 @@ class Access:
         assert isinstance(tag, RobotsTag)
         host = self._host_of(_host_name(tag.origin))
         assert host is not None, "we asked, so we know it"
-        asked, held = (host, False) if tag.hops == 0 else self._guests.pop(tag, (None, False))
+        asked, held = (host, False) if tag.hops == 0 else self._moved.pop(tag, (None, False))
         if asked is not None and held:
             asked.held = ""
         try:
@@ -288,24 +256,24 @@ class Access:
             self.ended(host, exchange, now)
             self.fell_silent(host, exchange, now)
             return
-        if asked is host and self.misses(host, exchange):
+        if asked is host and self.addresses.misses(host, exchange):
             host.held = ""
             self.ended(host, exchange, now)
-            self.move_on(host)
+            self.addresses.move_on(host)
             return
         large = moved is None and len(exchange.body) > LARGE_BYTES
         if large:
-            self._spawn(self._learn_in_turn(host, exchange, age_s))
+            self._background.start(self._learn_in_turn(host, exchange, age_s))
         elif moved is None:
             self._learn(host, exchange, now, age_s, rested=asked is not host)
         else:
-            self._spawn(self._following(host, moved))
+            self._background.start(self._following(host, moved))
         if asked is not None:
             self.ended(asked, exchange, now)
         if moved is None and not large:
             self._frontier.release(host)
         if tag.hops and (others := self._elsewhere.answered(exchange, now)):
-            self._spawn(self._pass_on(exchange, others))
+            self._background.start(self._pass_on(exchange, others))
 
     def _failed(self, exchange: Exchange, error: Exception, now: float) -> Exchange:
         """Return an exchange that records only that a request was made, after a failure of our own code."""
@@ -314,14 +282,12 @@ class Access:
 
     def check(self) -> None:
         """Raise a failure of a background task: a mistake of ours."""
-        if self._fault is not None:
-            raise self._fault
+        self._background.check()
 
     def close(self) -> None:
         """Abandon look-ups under way."""
-        for task in self._tasks:
-            task.cancel()
-        self._names.close()
+        self._background.close()
+        self.addresses.close()
 
     def _learn(self, host: Host, exchange: Exchange, now: float, age_s: float, *, rested: bool) -> None:
         """Apply its rules to a host; `rested` means that another host was asked last: its rest is not set yet."""
@@ -381,49 +347,6 @@ class Access:
         self._given_way ^= {origin}
         return origin in self._given_way
 
-    @staticmethod
-    def _slower(host: Host, rules: OriginRules, now: float) -> bool:
-        """Apply a known Crawl-delay to a host; return whether its rest is not over by that delay.
-
-        Since the rest began, another origin of the host may have been asked, or the crawl may have been restarted.
-        """
-        if rules.delay_s is None or rules.delay_s <= host.delay_s:
-            return False
-        host.ready_at += rules.delay_s - host.delay_s
-        host.delay_s = rules.delay_s
-        return host.ready_at > now
-
-    def _locate(self, host: Host, now: float) -> None:
-        """Use the known addresses of a host, or have its name looked up."""
-        own = (host.name,) if self._proxied else literal(host.name)
-        if own:
-            self._frontier.locate(host, own, math.inf)
-            return
-        known = self._names.known(host.name, now)
-        if known is not None and known.addresses:
-            self._frontier.locate(host, stays(host, self._reachable.among(known.addresses)), known.until)
-        elif known is not None:  # the last answer was negative and is still valid
-            host.stay_away(known.until, "name look-up")
-        elif not self.turns.put_off(host, now):
-            host.held = "name look-up"
-            self._names.begin(host.name)
-            self._spawn(self._look_up(host))
-
-    async def _look_up(self, host: Host) -> None:
-        try:
-            known = await self._names.resolve(host.name)
-        except ResolveError as error:
-            now = self._clock.now()
-            host.held = ""
-            if not error.put_off:
-                host.failed(now)
-                self._unreachable(host, error.reason)
-            host.stay_away(error.until, "name look-up")
-            self._frontier.release(host)
-            return
-        host.held = ""
-        self._frontier.locate(host, stays(host, self._reachable.among(known.addresses)), known.until)
-
     async def _following(self, host: Host, request: Request) -> None:
         try:
             await self._follow(host, request)
@@ -450,7 +373,7 @@ class Access:
         addresses: tuple[str, ...] = ()
         if not detail:
             try:
-                addresses = host.addresses if name == host.name else await self._addresses(name)
+                addresses = host.addresses if name == host.name else await self.addresses.of(name)
                 detail = self._reachable.inside(name, addresses)
             except ResolveError as fault:
                 error, detail = "dns", fault.reason
@@ -462,68 +385,12 @@ class Access:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        other = self._host_of(name) or self._pageless.of(name, addresses)
+        other = self.guests.host(name, addresses)
         if other is not host:
             self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
-        self._guests[request.tag] = (other, await self._rested(other))
+        self._moved[request.tag] = (other, await self.guests.rested(other))
         self.start(request, other, self._clock.now())
-
-    async def turn(self, url: str) -> tuple[Host, bool]:
-        """Wait until the host of a URL that belongs to a page may be asked; return it, and whether it is held for this.
-
-        The caller starts its exchange at once, and calls `give_back` afterwards.
-
-        Raises
-        ------
-        PermissionError
-            It may not be asked; the message says why.
-        """
-        name = _host_name(origin(url))
-        if why := self._guard.judge_url(url):
-            raise PermissionError(f"refused_address: {why}")
-        if not self.knows_port(url) and not self._ports.allows(name, port_of(url)):
-            raise PermissionError(f"port: {OTHERS_PORTS} other ports of {name} were asked already")
-        other = self._host_of(name) or self._pageless.get(name)
-        addresses = other.addresses if other is not None and self._clock.now() < other.located_until else ()
-        try:
-            addresses = addresses or await self._addresses(name)
-        except ResolveError as fault:
-            raise PermissionError(f"dns: {fault.reason}") from fault
-        if other is not None and set(other.addresses) == set(addresses):
-            addresses = other.addresses  # starting with the one that is tried next
-        if why := self._reachable.inside(name, addresses):
-            raise PermissionError(f"refused_address: {why}")
-        if self._sites.opens_at(name, self._clock.now()) > self._clock.now():
-            raise PermissionError(f"hours: {name} is not asked at this hour")
-        other = self._host_of(name) or self._pageless.of(name, addresses)
-        if other.addresses != addresses:
-            self._frontier.locate(other, addresses, other.located_until)
-        if other.away_until > self._clock.now():
-            raise PermissionError(f"{other.reason}: {name} is left alone")
-        self._heed(other, url)
-        return other, await self._rested(other)
-
-    def rests_s(self, url: str) -> float:
-        """Return how long the host of a URL, and its address, have still to rest, as far as is known (s)."""
-        name, now = hostname(url), self._clock.now()
-        host = self._host_of(name) or self._pageless.get(name)
-        if host is None or host.away_until > now:
-            return 0.0
-        self._heed(host, url)
-        return max(self._frontier.ready_at(host) - now, 0.0)
-
-    def _heed(self, host: Host, url: str) -> None:
-        """Apply the Crawl-delay of a URL's origin, if its robots.txt is known, to a host that may have no pages."""
-        now = self._clock.now()
-        if (rules := self._robots.of(origin(url), now)) is not None:
-            self._slower(host, rules, now)
-
-    def give_back(self, host: Host, held: bool) -> None:
-        """Release a host that `turn` has held."""
-        if held:
-            host.held = ""
-            self._frontier.release(host)
 
     async def _pass_on(self, exchange: Exchange, requests: Sequence[Request]) -> None:
         """Use one answer for all requests that were redirected to the same URL, one after another."""
@@ -531,45 +398,10 @@ class Access:
             self.take_robots(msgspec.structs.replace(exchange, request=request), self._clock.now())
             await self._clock.sleep(0.0)  # each may take some milliseconds to parse
 
-    async def _rested(self, other: Host) -> bool:
-        """Wait until a host and its address have rested and may be requested; return whether the host is held for this.
-
-        A held host's pages wait.
-        """
-        while not self._frontier.may_keep(other, self._clock.now()):
-            await self._clock.sleep(POLL_S)
-        held, address = False, self._frontier.keep_place(other)
-        try:
-            while self.shut or not (self._frontier.rested(other, self._clock.now()) and self._leased(other)):
-                if not other.held:
-                    other.held, held = "robots.txt", True
-                rests_until = max(other.ready_at, address.ready_at if address is not None else 0.0)
-                await self._clock.sleep(max(rests_until - self._clock.now(), POLL_S))
-        finally:
-            self._frontier.give_place(address)
-        return held
-
     def _leased(self, host: Host) -> bool:
         """Whether no other partition may request the address of a host now."""
         key = self._frontier.address_key(host)
         return self.leases is None or not key or self.leases.may(key, self._clock.now())
-
-    async def _addresses(self, name: str) -> tuple[str, ...]:
-        """Return the addresses of a host to which a robots.txt has moved."""
-        if self._proxied:
-            return (name,)
-        return literal(name) or self._reachable.among((await self._names.resolve(name)).addresses)
-
-    def _spawn(self, work: Coroutine[object, object, None]) -> None:
-        task = asyncio.ensure_future(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._ended)
-
-    def _ended(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            self._fault = task.exception()
-        self._network.wake()  # for anyone who waits for its end, or for idleness
 
 
 def _closed_why(origin: str, rules: OriginRules) -> str:

@@ -254,9 +254,9 @@ class Visiting:
                 self._ask_again(exchange, tag, now, new=tag.new)
                 self._access.fell_silent(tag.host, exchange, now)
                 return
-            if self._access.misses(tag.host, exchange):
+            if self._access.addresses.misses(tag.host, exchange):
                 self._ask_again(exchange, tag, now, new=tag.new)
-                self._access.move_on(tag.host)
+                self._access.addresses.move_on(tag.host)
                 return
             answer = fetched(exchange, tag.host, tag.slot, tag.before, tag.said)
             apply_backoff(tag.host, exchange, now)
