@@ -134,7 +134,13 @@ def test_a_crawl_delivers_at_least_once_also_when_it_is_killed(pages, receiver, 
     until(lambda: len(receiver.sequences) > before + 1)
     second.send_signal(signal.SIGTERM)
     assert second.wait(30) == 0
-    assert sorted(set(receiver.sequences)) == sorted(told(directory, min(receiver.sequences)))
+    changes = {*told(directory, min(receiver.sequences))}
+    assert changes >= {*receiver.sequences}
+    if not changes <= {*receiver.sequences}:  # its last seconds were too few: the next run delivers the rest
+        third = started()
+        until(lambda: changes <= {*receiver.sequences})
+        third.send_signal(signal.SIGTERM)
+        assert third.wait(30) == 0
     for name in feed_names(["all", "/news/"]).values():
         found = feedparser.parse((directory / FOLDER / name).read_bytes())
         assert found.entries
