@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from script_site import HARM, ScriptSite
 
-from evercrawl.crawl.rendering.browser import LOST, ChromiumPool, HangError, RenderError
+from evercrawl.crawl.rendering.browser import LOST, MOST_EVENTS, ChromiumPool, FloodError, HangError, RenderError
 from evercrawl.crawl.rendering.chromium import FOLDER
 from evercrawl.crawl.rendering.processes import descendants, end
 from evercrawl.progress import Limits
@@ -220,6 +220,38 @@ def test_a_page_that_hangs_is_read_once_where_the_browser_answers():
         return asked
 
     assert len(pooled(work, time_s=1.0)) == 1
+
+
+@pytest.mark.parametrize(
+    "floods",
+    ["for(k=0;k<200;k++)fetch('/f'+i++).catch(()=>0)", "for(k=0;k<50;k++)new WebSocket('ws://made.example/'+i++)"],
+)
+def test_a_page_that_floods_the_browser_with_requests_is_given_up_at_once(floods):
+    """Each costs the crawl time and memory, although it is refused."""
+
+    async def work(pool: ChromiumPool) -> int:
+        asked, body = 0, f"<script>i=0;setInterval(()=>{{{floods}}},20)</script>"
+
+        async def answer(route: Any) -> None:
+            nonlocal asked
+            asked += 1
+            if asked == 1:
+                await route.fulfill(status=200, headers={"content-type": "text/html"}, body=body)
+            else:
+                await route.abort()
+
+        with pytest.raises(FloodError):
+            await pool.rendered("http://made.example/floods", answer, lambda: 0)
+        return asked
+
+    assert pooled(work) < 5 * MOST_EVENTS
+
+
+def test_a_page_with_hundreds_of_pictures_is_no_flood():
+    async def work(pool: ChromiumPool) -> str:
+        return await Pages(pool).read("pictures", "<p>words" + "".join(f"<img src=/{n}>" for n in range(300)))
+
+    assert "words" in pooled(work)
 
 
 @pytest.mark.parametrize(

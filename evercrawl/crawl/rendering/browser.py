@@ -18,7 +18,7 @@ from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page, Route
+    from playwright.async_api import Page, Route, WebSocketRoute
 
 BROWSERS: Final = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NOT_INSTALLED: Final = (
@@ -29,6 +29,8 @@ ATTEMPTS: Final = 2
 """Attempts for a page that fails; one attempt if only the page hangs, or if its process ends by itself."""
 LOST: Final = 2
 """Ends of the browser after which a page that was open each time is rendered alone, to find the page at fault."""
+MOST_EVENTS: Final = 1000
+"""Requests, sockets and frames after which a page is given up: refused ones too cost the crawl a millisecond each."""
 _QUIET_S: Final = 0.5  # without requests, after which a loaded page is read
 _READ_S: Final = 5.0
 _SHAPE_S: Final = 0.5
@@ -64,15 +66,30 @@ class HangError(RenderError):
     """A page did not answer in time."""
 
 
+class FloodError(RenderError):
+    """A page makes too many requests; it would do so again."""
+
+
 class _Requests:
-    """The requests of a page: those that are being answered, and the number of those that have been."""
+    """The requests of a page: those that are being answered, the number of those that have been, and of all events."""
 
     def __init__(self, answer: Answering, pending: Callable[[], int]) -> None:
         self._answer, self.pending = answer, pending
-        self.ended = 0
+        self.ended = self.events = 0
+
+    def count(self) -> None:
+        """Count an event that is not a request."""
+        self.events += 1
+
+    async def refuse(self, socket: WebSocketRoute) -> None:
+        """Close a socket."""
+        self.count()
+        with contextlib.suppress(Exception):  # the page was closed meanwhile
+            await socket.close()
 
     async def answer(self, route: Route) -> None:
         """Answer a request."""
+        self.count()
         try:
             await self._answer(route)
         finally:
@@ -151,7 +168,7 @@ class ChromiumPool:
         Raises
         ------
         RenderError
-            The page hangs, has crashed, or took too much memory.
+            The page hangs, has crashed, took too much memory, or made too many requests.
         """
         failed, lost, site = 0, 0, found_site(hostname(url))
         while True:
@@ -173,6 +190,8 @@ class ChromiumPool:
                 failed += 1
                 if failed >= ATTEMPTS or self._through > through or await self._answers():
                     raise
+            except FloodError:
+                raise
             except RenderError:  # the next attempt queues behind the pages that wait
                 failed += 1
                 if failed >= ATTEMPTS:
@@ -198,6 +217,8 @@ class ChromiumPool:
         except asyncio.CancelledError:
             given_up = True  # it ends with the whole browser, which need not close its pages one by one
             raise
+        except FloodError:
+            raise
         except Exception as error:
             if not crashed.is_set() and await _over(browser):
                 raise LostError(f"no browser: {_first_line(error)}") from error
@@ -217,10 +238,11 @@ class ChromiumPool:
         context, loaded, work = page.context, asyncio.Event(), _Requests(answer, pending)
         page.on("load", lambda _: loaded.set())
         page.on("crash", lambda _: crashed.set())
+        page.on("frameattached", lambda _: work.count())
         page.on("dialog", lambda dialog: asyncio.ensure_future(_dismissed(dialog)))
         context.on("page", lambda other: asyncio.ensure_future(_closed(other)))
         await within(context.route("**/*", work.answer), _READ_S)
-        await within(context.route_web_socket("**/*", lambda socket: socket.close()), _READ_S)
+        await within(context.route_web_socket("**/*", work.refuse), _READ_S)
         going = asyncio.ensure_future(page.goto(url, wait_until="commit", timeout=0))
         going.add_done_callback(lambda done: done.cancelled() or done.exception())
         try:
@@ -232,7 +254,7 @@ class ChromiumPool:
     async def _settled(
         self, page: Page, loaded: asyncio.Event, crashed: asyncio.Event, work: _Requests, site: str
     ) -> None:
-        """Return once the page makes no more requests, has run without any for too long, or only waits for them.
+        """Return once the page makes no more requests, has run without any for too long, or only waits.
 
         The latter counts while pages of other sites wait.
         """
@@ -247,6 +269,8 @@ class ChromiumPool:
                 raise RenderError("its process ended")
             if left_s <= 0:
                 raise TimeoutError
+            if work.events >= MOST_EVENTS:
+                raise FloodError("flood: its scripts make too many requests")
             if work.pending():
                 silent_s, quiet_since, idle = 0.0, at, False
                 if not self._places.contested(site):
