@@ -107,16 +107,16 @@ def priors_of(state: State, votes: SiteVotes | None = None) -> SitePriors:
 def deaths_of(state: State) -> Deaths:
     """Return the vanishing rates that an earlier run noted."""
     deaths = Deaths(state.notes.get("gone_pages", 0), state.notes.get("watched_s", 0.0))
-    told = total(elsewhere_of(state).values())
-    deaths.elsewhere = told["gone_pages"], told["watched_s"]
+    sums = total(elsewhere_of(state).values())
+    deaths.elsewhere = sums["gone_pages"], sums["watched_s"]
     return deaths
 
 
 def comebacks_of(state: State) -> Comebacks:
     """Return the comeback rates that an earlier run noted."""
     comebacks = Comebacks(state.notes.get("back_pages", 0), state.notes.get("gone_watched_s", 0.0))
-    told = total(elsewhere_of(state).values())
-    comebacks.elsewhere = told["back_pages"], told["gone_watched_s"]
+    sums = total(elsewhere_of(state).values())
+    comebacks.elsewhere = sums["back_pages"], sums["gone_watched_s"]
     return comebacks
 
 

@@ -31,8 +31,8 @@ class SiteVotes:
             return True
         return costs_nothing(self._state.sites[site]) and site not in self._seeds()
 
-    def learns_seed(self, site: int, slot: int) -> bool:
-        """Return whether a page is a seed that gives its site a vote of its own; if so, remember the site."""
+    def gives_own_vote(self, site: int, slot: int) -> bool:
+        """Return whether a page is a seed that gives its site a vote of its own; remember such a site."""
         if not self._state.accounts.sites["trusted"][site]:
             return False
         row = self._state.known.row(slot)

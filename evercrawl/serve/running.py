@@ -100,11 +100,7 @@ def serve(
     bound = _bound(address, port)
     most = room_for(_MOST if signals is None else _MOST + _STRANGERS)
     strangers = 0 if signals is None else most * _STRANGERS // (_MOST + _STRANGERS)
-    config = uvicorn.Config(
-        made, http=bounded(ConnectionLimits(of_all=most - strangers)), ws="none", log_level="error", access_log=False,
-        server_header=False, date_header=True, backlog=_AT_ONCE, limit_concurrency=most - strangers + _RESERVE,
-        timeout_graceful_shutdown=_GRACE_S, proxy_headers=False,
-    )  # fmt: skip
+    config = _config(made, most - strangers)
     beside = _receiving(directory, made, signals, strangers) if signals is not None else None
     name = f"[{address}]" if ":" in address else address
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(address, name)
@@ -184,12 +180,16 @@ def _receiving(directory: Path, made: Starlette, options: SignalOptions, most: i
         config = view.config
     receiver = SignalReceiver(directory, config, knows, options.public_url, options.topics)
     bound = _bound(options.address, options.port)
-    about = uvicorn.Config(
-        receiver.app(), http=bounded(ConnectionLimits(of_all=most)), ws="none", log_level="error", access_log=False,
+    return _Beside(_config(receiver.app(), most), bound)
+
+
+def _config(made: Starlette, most: int) -> uvicorn.Config:
+    """Return how an app is served over at most `most` connections."""
+    return uvicorn.Config(
+        made, http=bounded(ConnectionLimits(of_all=most)), ws="none", log_level="error", access_log=False,
         server_header=False, backlog=_AT_ONCE, limit_concurrency=most + _RESERVE, timeout_graceful_shutdown=_GRACE_S,
         proxy_headers=False,
     )  # fmt: skip
-    return _Beside(about, bound)
 
 
 def _bound(address: str, port: int) -> socket.socket:

@@ -34,7 +34,7 @@ def test_a_site_without_a_source_shares_a_vote(found):
     found.state.accounts.begin(handout=False, trusted=[False] * len(found.state.sites))
     votes = SiteVotes(found.state)
     assert set(shares(votes, found).values()) == {True}
-    assert not votes.learns_seed(found.state.sites.find("example.org"), found.state.find_one(SEEDS[0]))
+    assert not votes.gives_own_vote(found.state.sites.find("example.org"), found.state.find_one(SEEDS[0]))
 
 
 def test_a_seed_that_is_added_later_gives_its_name_a_vote_at_its_second_visit(found):

@@ -236,7 +236,7 @@ class Changes:
         self._refits.intervals += 1
         self.cycle_s += (interval_s - self.cycle_s) * max(_CYCLE_WEIGHT, 1.0 / self._refits.intervals)
         after = evidence.learn(held, self.priors.prior(site), seen, changed, evidence.kept(interval_s, self.cycle_s))
-        if self.priors.shares_vote(site) and self._votes.learns_seed(site, reading.slot):
+        if self.priors.shares_vote(site) and self._votes.gives_own_vote(site, reading.slot):
             self._refitting.vote_alone(site)
         self._refitting.learn(site, record, held if any(held) else None, after)
         return after

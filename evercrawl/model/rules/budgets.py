@@ -35,7 +35,7 @@ from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.sites import found_site
 from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.journal.events import MEMBER, Discovery
-from evercrawl.store.records.records import MEMBER as MEMBER_SAID
+from evercrawl.store.records.records import MEMBER as RECORDED_MEMBER
 from evercrawl.store.state import State
 from evercrawl.store.table.known import KnownColumns
 from evercrawl.types import NO_SLOT, Slots
@@ -100,7 +100,7 @@ class Budgets:
         rows = state.records.rows[: state.records.count]
         rows = rows[rows["outcome"] != 0]
         self._unread[:hosts] -= np.bincount(rows["host"], minlength=hosts).astype(np.uint32)
-        own = rows["host"][(rows["flags"] & MEMBER_SAID) != 0]
+        own = rows["host"][(rows["flags"] & RECORDED_MEMBER) != 0]
         self._own[:hosts] += np.bincount(own, minlength=hosts).astype(np.uint32)
 
     def _count_links(self, known: KnownColumns) -> None:

@@ -25,7 +25,7 @@ from evercrawl.arrays.reserved import reserve
 from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import MEMBER
-from evercrawl.store.records.records import MEMBER as MEMBER_SAID
+from evercrawl.store.records.records import MEMBER as RECORDED_MEMBER
 from evercrawl.types import NO_SLOT, Flags, Outcome, Slots
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ class NamedByOthers:
             rows = records[start : start + _PIECE]
             rows = rows[(rows["outcome"] != 0) & named[rows["slot"]]]
             np.subtract.at(self._waiting, rows["host"], 1)
-            np.add.at(self._good, rows["host"][(rows["flags"] & MEMBER_SAID) != 0], 1)
+            np.add.at(self._good, rows["host"][(rows["flags"] & RECORDED_MEMBER) != 0], 1)
 
     # What may be admitted
 
