@@ -1,17 +1,11 @@
 """Decoding of bytes to text: the encoding that browsers would choose, and a decoder that never fails."""
 
-import codecs
-
-import webencodings
-
 from evercrawl.parse.prescan import charset, prescan
+from evercrawl.parse.web_codecs import decoded
 
 _MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _DEFAULT = "windows-1252"
 _LATE_BYTES = 65_536
-_UNDEFINED = b"\x81\x8d\x8f\x90\x9d"  # in Python's cp1252; C1 controls on the web
-_WINDOWS_1252 = "".join(bytes([code]).decode("latin-1" if code in _UNDEFINED else "cp1252") for code in range(0x100))
-_FROM_WINDOWS_1252 = codecs.charmap_build(_WINDOWS_1252)
 
 
 def sniff(body: bytes, content_type: str = "") -> str:
@@ -48,7 +42,7 @@ def decode(body: bytes, content_type: str = "") -> tuple[str, str]:
             return body.decode(), "utf-8"
         except UnicodeDecodeError:
             name = name or _late(body)
-    return _decoded(body, name), name
+    return decoded(body, name), name
 
 
 def utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
@@ -69,21 +63,6 @@ def utf8(body: bytes, content_type: str = "") -> tuple[bytes, str]:
     return text.encode("utf-8", "replace"), name
 
 
-def encoded(text: str, name: str) -> bytes:
-    r"""Return the bytes of text in an encoding of browsers; what it lacks becomes a character reference.
-
-    Examples
-    --------
-    >>> encoded("\xe9\x81\u4e2d", "windows-1252"), encoded("\u4e2d", "utf-16le")
-    (b'\xe9\x81&#20013;', b'\xe4\xb8\xad')
-    """
-    if name == _DEFAULT:
-        return codecs.charmap_encode(text, "xmlcharrefreplace", _FROM_WINDOWS_1252)[0]
-    encoding = webencodings.lookup("utf-8" if name.startswith("utf-16") else name)
-    assert encoding is not None, f"{name} did not come from the table"
-    return encoding.codec_info.encode(text, "xmlcharrefreplace")[0]
-
-
 def _marked(body: bytes) -> str | None:
     return next((name for mark, name in _MARKS if body.startswith(mark)), None)
 
@@ -98,13 +77,3 @@ def _guess(body: bytes) -> str:
 
 def _late(body: bytes) -> str:
     return prescan(body, _LATE_BYTES) or _DEFAULT
-
-
-def _decoded(body: bytes, name: str) -> str:
-    if name == _DEFAULT:
-        return codecs.charmap_decode(body, "strict", _WINDOWS_1252)[0]  # pyright: ignore[reportArgumentType]
-    if name == "gbk":
-        return body.decode("gb18030", "replace")  # the standard's gbk decoder is its gb18030 decoder
-    encoding = webencodings.lookup(name)
-    assert encoding is not None, f"{name} did not come from the table"
-    return encoding.codec_info.decode(body, "replace")[0]

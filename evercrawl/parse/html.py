@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 
 from evercrawl.arrays.hasher import Hasher
-from evercrawl.parse.encoding import decode, encoded, utf8
+from evercrawl.parse.encoding import decode, utf8
 from evercrawl.parse.forms.search_forms import search_forms
 from evercrawl.parse.optouts import of_meta, of_words
 from evercrawl.parse.reading.rendering import markdown
@@ -12,6 +12,7 @@ from evercrawl.parse.scan import anchors, scan
 from evercrawl.parse.simhash import simhash_bytes
 from evercrawl.parse.tree import links
 from evercrawl.parse.urls import normalise, resolve, resolve_each, unresolved
+from evercrawl.parse.web_codecs import encoded
 from evercrawl.types import Document
 
 __all__ = ["MAX_TARGETS", "links", "markdown", "read", "read_text"]
