@@ -39,7 +39,7 @@ class Plan:
     now
         The current time, in seconds since the epoch; a later capture counts as bad.
     wanted
-        Returns whether a URL may be a seed of a new crawl; None if the crawl exists.
+        Returns whether a URL may be a seed of a new crawl; None if the crawl has seeds.
 
     Attributes
     ----------

@@ -44,6 +44,7 @@ from evercrawl.store.quarantine import Quarantine
 HISTORY_S: Final = 4 * 365.25 * 86_400.0
 """How far back a new crawl may begin. Records cover eight and a half years, and the crawl must be able to continue."""
 MOST_FAULTS: Final = 100
+_FIRST_BYTES: Final = 64 << 10  # of a journal that may know no URLs
 PURPOSE: Final = "importing"
 
 
@@ -126,7 +127,7 @@ async def imported(
         A crawl is running in the directory, or the disk fails.
     """
     clock = SystemClock()
-    began, new = clock.now(), not is_crawl(directory)
+    began, new = clock.now(), not is_crawl(directory) or _unbegun(directory)
 
     def ends() -> bool:
         return stop is not None and stop.is_set()
@@ -235,6 +236,11 @@ class _Run:
             except BaseException:
                 await parts.storing.abandon()
                 raise
+
+
+def _unbegun(directory: Path) -> bool:
+    """Whether a crawl may know no URLs, as after an import that was killed before its first: seeds are needed then."""
+    return sum(path.stat().st_size for path in directory.glob("journal-*.log")) < _FIRST_BYTES
 
 
 def _settle(directory: Path, config: Config) -> None:

@@ -4,6 +4,7 @@ import base64
 import gzip
 import hashlib
 import io
+import os
 import shutil
 import signal
 import subprocess
@@ -22,7 +23,10 @@ from warcio.warcwriter import WARCWriter
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
+from evercrawl.config import save
 from evercrawl.crawl.importing.forms.warc import RevisitContents, WarcSource
+from evercrawl.parse.sites import found_site
+from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
 pytestmark = pytest.mark.filterwarnings("ignore:Unclosed file <tempfile.SpooledTemporaryFile")  # warcio's
@@ -83,6 +87,16 @@ def test_what_is_stopped_or_cut_goes_on_and_ends_as_if_it_had_not_been(tmp_path)
     assert {url: row[:2] for url, row in parts.items()} == {url: row[:2] for url, row in whole.items()}
     assert all(row[2] == pytest.approx(whole[url][2], rel=0.05) for url, row in parts.items())  # priors are fitted anew
     assert verify(tmp_path / "parts").wrong == []
+
+
+def test_an_import_that_was_killed_before_its_first_event_begins_anew(tmp_path):
+    """The directory is there already, but no URL is known in it that tells what belongs to the crawl."""
+    write_warc(tmp_path / "a.warc.gz", history())
+    (tmp_path / "crawl").mkdir()
+    save(CONFIG, tmp_path / "crawl")
+    Partition(tmp_path / "crawl", os.urandom, now=1_767_225_600.0, site=found_site).close()
+    assert taken(tmp_path / "crawl", tmp_path / "a.warc.gz").pages == 30
+    assert verify(tmp_path / "crawl").wrong == []
 
 
 def test_a_killed_import_goes_on(tmp_path):
