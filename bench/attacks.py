@@ -25,7 +25,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from attacked_links import LINK_ATTACKS
+from attacked_links import BASES, LINK_ATTACKS
 from attacked_rank import RANK_ATTACKS
 from attacked_server import pages_on_loopback
 from attacked_web import ATTACKS, DEADLINE_S, AttackedWeb
@@ -123,13 +123,14 @@ def row(name: str, where: str, pairs: int, alone: dict[tuple[str, ...], int]) ->
         else partial(pages_in_simulation, work_s=WORK_S * (where == "processor"))
     )
     attack = ALL[name]
-    victims = _victims(attack)
+    victims, base = _victims(attack), BASES.get(name)
+    key = (*victims, name) if base is not None else victims
     ratios, last = list[float](), (0, 0)
     for _ in range(pairs if where == "loopback" else 1):
         with_it = measure(attack)
-        if where == "loopback" or victims not in alone:
-            alone[victims] = measure(lambda web: _narrowed(web, victims))
-        last = with_it, without = with_it, alone[victims]
+        if where == "loopback" or key not in alone:
+            alone[key] = measure(base or (lambda web: _narrowed(web, victims)))
+        last = with_it, without = with_it, alone[key]
         ratios.append(with_it / max(without, 1))
     left = statistics.median(ratios)
     return {
