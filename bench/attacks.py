@@ -34,6 +34,7 @@ from evercrawl.config import Config
 from evercrawl.crawl.assemble import assemble
 from evercrawl.crawl.memory import Memory
 from evercrawl.crawl.ports import Outside
+from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.fetch.guard import Guard
 from evercrawl.fetch.names import NameAnswer, ResolveError
 from evercrawl.parse.sites import found_site, site_rules
@@ -47,6 +48,8 @@ from evercrawl.store.partition import Partition
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evercrawl.arrays.hasher import Hasher
+    from evercrawl.model.stored.reading import Fetched
     from evercrawl.types import Request
 
 SECONDS: Final = 120.0
@@ -79,6 +82,19 @@ class MadeResolver:
         return NameAnswer((f"{self._web.first}.{self._web.addresses[host]}",))
 
 
+class SlowReader(Inline):
+    """A parser of bodies that needs some of the processor's time for each answer."""
+
+    def __init__(self, clock: VirtualClock, work_s: float, text: bool, hasher: Hasher) -> None:
+        super().__init__("evercrawl", hasher, text=text)
+        self._clock, self._work_s = clock, work_s
+
+    def submit(self, fetched: Fetched) -> None:
+        """Take the time, and parse the body."""
+        self._clock.spend(self._work_s)
+        super().submit(fetched)
+
+
 def pages_in_simulation(attack: Callable[[AttackedWeb], None] | None, work_s: float = 0.0) -> int:
     """Return how many pages of good hosts were asked for, where each answer takes some of the processor's time."""
     web = AttackedWeb()
@@ -92,14 +108,15 @@ def pages_in_simulation(attack: Callable[[AttackedWeb], None] | None, work_s: fl
 
     async def crawl(folder: Path) -> MadeNetwork:
         clock, guard = VirtualClock(), Guard()
-        network = MadeNetwork(web, clock, lasts_s, judge=guard.judge, work_s=work_s)
+        network = MadeNetwork(web, clock, lasts_s, judge=guard.judge)
         draw = random.Random(1)
         partition = Partition(
             folder, draw.randbytes, now=clock.now(), disk=RealDisk(folder), site=found_site,
             site_rules=site_rules(),
         )  # fmt: skip
         with closing(partition), closing(Memory.beside(partition, config, None)) as memory:
-            outside = Outside(network, [MadeResolver(web)], clock, inline, guard, inline)
+            readers = partial(SlowReader, clock, work_s) if work_s else None
+            outside = Outside(network, [MadeResolver(web)], clock, inline, guard, inline, readers=readers)
             one = assemble(config, memory, outside, lambda _: None)
             await one.run(web.seeds, Limits(seconds=SECONDS))
             await network.close()

@@ -17,6 +17,20 @@ def test_a_wait_takes_no_time_and_moves_the_clock():
     assert run_virtual(week()) == pytest.approx(7 * 86_400.0, abs=1e-3)
 
 
+def test_nothing_else_runs_while_the_processor_works():
+    async def work() -> tuple[list[float], float]:
+        clock, fired = VirtualClock(), list[float]()
+        began = clock.now()
+        asyncio.get_running_loop().call_later(1.0, lambda: fired.append(clock.now() - began))
+        clock.spend(3.0)
+        assert not fired
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        return [round(late_s, 3) for late_s in fired], round(clock.now() - began, 3)
+
+    assert run_virtual(work()) == ([3.0], 3.0)
+
+
 def test_a_deadlock_is_found():
     async def wait() -> None:
         await asyncio.Event().wait()

@@ -93,13 +93,15 @@ def test_the_far_end_has_its_own_time():
     assert run_virtual(once()) == pytest.approx((-500.0, 1.0, 0.0), abs=1e-3)
 
 
-def test_each_exchange_takes_the_processor_some_time_in_which_the_network_is_not_idle():
-    async def twice() -> tuple[float, float]:
+def test_while_the_processor_works_the_network_is_not_idle_and_answers_arrive():
+    async def twice() -> tuple[int, float, float]:
         clock = VirtualClock()
-        network, began = MadeNetwork(One(Answer(200, {}, BODY)), clock, lambda _: 1.0, work_s=0.25), clock.now()
-        for path in "xy":
+        network, began = MadeNetwork(One(Answer(200, {}, BODY)), clock, lambda _: 1.0), clock.now()
+        network.start(Request("http://a.example/x", deadline_s=30.0))
+        assert len(await network.finished(100.0)) == 1
+        for path in "yz":
             network.start(Request(f"http://a.example/{path}", deadline_s=30.0))
-        assert len(await network.finished(100.0)) == 2
-        return round(clock.now() - began, 3), round(network.idle_s, 3)
+        clock.spend(2.5)
+        return len(await network.finished(100.0)), round(clock.now() - began, 3), round(network.idle_s, 3)
 
-    assert run_virtual(twice()) == (1.5, 1.0)
+    assert run_virtual(twice()) == (2, 3.5, 1.0)

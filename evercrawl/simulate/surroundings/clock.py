@@ -43,6 +43,9 @@ class _VirtualLoop(asyncio.SelectorEventLoop):
     def time(self) -> float:
         return self._jump.now
 
+    def spend(self, duration_s: float) -> None:
+        self._jump.now += duration_s
+
 
 class VirtualClock:
     """The time of the running virtual loop, in seconds since the epoch."""
@@ -54,6 +57,12 @@ class VirtualClock:
     async def sleep(self, duration_s: float) -> None:
         """Return after `duration_s` virtual seconds."""
         await asyncio.sleep(duration_s)
+
+    def spend(self, duration_s: float) -> None:
+        """Let `duration_s` virtual seconds pass in which nothing else runs, as a processor does that computes."""
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, _VirtualLoop), "the clock is that of a virtual loop"
+        loop.spend(duration_s)
 
 
 class Machine:

@@ -106,8 +106,6 @@ class MadeNetwork:
         The servers' clock, for the web's responses and the log; by default the crawl's.
     vacant
         Address -> why connections to it fail ("connect", "timeout"), "" if they succeed.
-    work_s
-        Time that the crawl's processor needs for each exchange that has ended (s).
 
     Attributes
     ----------
@@ -124,9 +122,8 @@ class MadeNetwork:
         judge: Callable[[str], str] = lambda _: "",
         true: Callable[[], float] | None = None,
         vacant: Callable[[str], str] = lambda _: "",
-        work_s: float = 0.0,
     ) -> None:
-        self._true, self._vacant, self._work_s = true or clock.now, vacant, work_s
+        self._true, self._vacant = true or clock.now, vacant
         self.log: list[Asked] = []
         self._web, self._clock, self._latency_s, self._watch, self._judge = web, clock, latency_s, watch, judge
         self._timers: dict[int, asyncio.TimerHandle] = {}
@@ -137,7 +134,7 @@ class MadeNetwork:
 
     @property
     def idle_s(self) -> float:
-        """Total time `finished` has waited: on a virtual clock nothing else takes time, except `work_s`."""
+        """Total time `finished` has waited: on a virtual clock nothing else takes time by itself."""
         return self._waited_s
 
     @property
@@ -202,8 +199,6 @@ class MadeNetwork:
                 self._waited_s += loop.time() - began
         self._news.clear()
         ended, self._ended = self._ended, []
-        if ended and self._work_s:
-            await asyncio.sleep(self._work_s * len(ended))
         return ended
 
     def silent(self, over_s: float) -> list[Silence]:
