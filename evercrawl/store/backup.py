@@ -284,9 +284,9 @@ class _Copying:
         if _born(self._source) != _born(self._target):
             return
         for prefix, ending in ((_JOURNAL, ".log"), (_ARCHIVE, ".warc.gz")):
-            held = [name for name in self._target.names(prefix) if name.endswith(ending) and self._target.size(name)]
-            missing = [name for name in held if self._source.size(name) < self._target.size(name)]
-            acknowledged = self._acknowledged(held) if missing else {}
+            names = [name for name in self._target.names(prefix) if name.endswith(ending) and self._target.size(name)]
+            missing = [name for name in names if self._source.size(name) < self._target.size(name)]
+            acknowledged = self._acknowledged(names) if missing else {}
             for name in missing:
                 there, size = acknowledged[name], self._source.size(name)
                 if there - size > CUT_BYTES or (there and not size):
@@ -297,20 +297,20 @@ class _Copying:
                         "gone, name another directory for the backup"
                     )
 
-    def _acknowledged(self, held: list[str]) -> dict[str, int]:
+    def _acknowledged(self, names: list[str]) -> dict[str, int]:
         """Return how many bytes of each file of the target, in their order, no crash cuts from the original.
 
         Records that no event names are cut off at the start after a crash, however many they are; the last file of
         the journal may have been begun just before.
         """
-        sizes = {name: self._target.size(name) for name in held}
-        if held[-1].startswith(_JOURNAL):
-            return sizes | ({held[-1]: max(sizes[held[-1]] - CUT_BYTES, 0)} if len(held) > 1 else {})
+        sizes = {name: self._target.size(name) for name in names}
+        if names[-1].startswith(_JOURNAL):
+            return sizes | ({names[-1]: max(sizes[names[-1]] - CUT_BYTES, 0)} if len(names) > 1 else {})
         end = ArchiveEnd()
         with contextlib.suppress(StoreError):  # a journal that cannot be read is no reason to keep the copy as it is
             named = Journal.open(self._target, writable=False).of_kinds(_WITH_RECORDS)
             end = max((where.end for _, _, event in named if (where := record_of(event))), default=end)
-        for name in held:
+        for name in names:
             number = name.removesuffix(".warc.gz").rpartition("-")[2]
             segment = int(number) if number.isdecimal() else -1
             if segment >= end.segment:

@@ -1,5 +1,6 @@
 """`evercrawl crawl --cluster`: actors of a real Ray, begun on this machine; skipped where it is not installed."""
 
+import contextlib
 import json
 import os
 import signal
@@ -60,7 +61,8 @@ def test_a_killed_actor_is_begun_again_and_nothing_is_lost(served, monkeypatch):
         crawl.kill()
         while left := of_session(crawl.pid, ""):
             for pid in left:
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):  # it has ended since
+                    os.kill(pid, signal.SIGKILL)
             time.sleep(0.05)
     monkeypatch.setenv("EVERCRAWL_PARTS_DIR", str(served.folder / "disk"))
     found, birth = served.read(), read_birth(served.directory)
