@@ -109,7 +109,8 @@ class Access:
         sites: Sequence[SiteRules],
         both_families: bool = True,
     ) -> None:
-        self._sections, self._sites = tuple(sites), Sites(sites)
+        self._sections: tuple[SiteRules, ...] = tuple(sites)
+        self._sites = Sites(sites)
         self._silences = silences
         self._quarantine = quarantine
         self._frontier = frontier
