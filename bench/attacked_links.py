@@ -49,18 +49,15 @@ def _named(web: AttackedWeb, path: Callable[[random.Random], str], links: int = 
     return partial(_pages, lambda draw: [f"{home}{path(draw)}" for _ in range(links)])
 
 
-def _absent(draw: random.Random) -> str:
-    return f"/j{draw.randrange(10**9)}"
+def _absent(draw: random.Random, ending: str = "") -> str:
+    return f"/j{draw.randrange(10**9)}{ending}"
 
 
 def links_of_domains(web: AttackedWeb, name: str = "evil{}.test") -> None:
     """Add a hundred hosts, each of a domain of its own, whose pages link to what a good host does not have."""
     web.victims = (VICTIM,)
     for i in range(_MANY):
-        home, number = f"http://{VICTIM}{web.port}", i
-        named = partial(lambda draw, number, home: [f"{home}{_absent(draw)}{number}" for _ in range(_FEWER)],
-                        number=number, home=home)  # fmt: skip
-        web.host(name.format(i), f"links{i}", partial(_pages, named))
+        web.host(name.format(i), f"links{i}", _named(web, partial(_absent, ending=str(i))))
 
 
 def links_of_names(web: AttackedWeb) -> None:

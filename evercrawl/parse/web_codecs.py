@@ -144,9 +144,10 @@ def _pairs(name: str) -> dict[bytes, str]:
 
 
 def _leads(body: bytes, name: str) -> int:
-    """Return how many bytes of a text may begin a pair to look up, beyond those that were seen to be undecodable.
+    """Return how many bytes of a text may begin a pair to look up.
 
-    A codec that skips the first byte of such a pair takes the second for the first of the next, and sees few.
+    There may be more than the codec replaced: it skips the first byte of such a pair, and may take the second together
+    with the byte after it for a pair.
     """
     return 0 if name == "iso-2022-jp" else sum(map(body.count, {pair[0] for pair in _pairs(name)}))
 

@@ -198,31 +198,11 @@ def _check(originals: CrawlFiles, where: str, target: Path) -> None:
         return
     with contextlib.closing(CrawlFilesHere(target)) as there:
         if there.size(FILE) or there.size(COPY):
-            if _id(originals) != _id(there):
+            here, kept = _born(originals), _born(there)
+            if (here and here.id) != (kept and kept.id):
                 raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
         elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - _BEFORE:
             raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
-
-
-def _id(originals: CrawlFiles) -> str:
-    for name in (FILE, COPY):
-        with contextlib.suppress(KeyError, msgspec.MsgspecError, UnicodeDecodeError):
-            return str(json_of(small(originals, name), dict[str, object])["id"])
-    return ""
-
-
-def _born(originals: CrawlFiles | RealDisk) -> tuple[str, int] | None:
-    """Return id and format of a crawl, from either of two files; None if there is none."""
-    for name in (FILE, COPY):
-        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            born = json_of(small(originals, name), _Born)
-            return born.id, born.format
-    return None
-
-
-def _of_forgotten(last: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
-    """Return the files about forgotten data: what else is removed meanwhile is left to the next backup."""
-    return {name: what for name, what in last.items() if name not in (REMOVED, KEEP_PLAN)}
 
 
 class _Born(msgspec.Struct):
@@ -230,6 +210,19 @@ class _Born(msgspec.Struct):
 
     id: str
     format: int
+
+
+def _born(originals: CrawlFiles | RealDisk) -> _Born | None:
+    """Return id and format of a crawl, from either of two files; None if neither tells."""
+    for name in (FILE, COPY):
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+            return json_of(small(originals, name), _Born)
+    return None
+
+
+def _of_forgotten(last: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
+    """Return the files about forgotten data: what else is removed meanwhile is left to the next backup."""
+    return {name: what for name, what in last.items() if name not in (REMOVED, KEEP_PLAN)}
 
 
 class _Copying:

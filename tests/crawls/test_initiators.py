@@ -102,7 +102,7 @@ class FreeAccess:
         return self
 
     @property
-    def guests(self) -> Any:
+    def side_requests(self) -> Any:
         return self
 
     async def turn(self, url: str) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ import time
 import tracemalloc
 
 import pytest
+from pace import timed
 
 from evercrawl.parse.html import MAX_TITLE, read, read_text
 from evercrawl.parse.listings.feed import MAX_ENTRIES, read_feed
@@ -15,21 +16,9 @@ LINKS = b"".join(b"<a href=%d>" % i for i in range(10_000))
 TOKENS = b",".join(b",".join(b"%x" % i for i in range(at, at + MIB // 64)) for at in range(0, 10 * MIB // 8, MIB // 64))
 
 
-def slowness():
-    """Return how many times as long as on an idle machine a calculation takes now, at least 1."""
-    began, number = time.process_time(), 0
-    for i in range(300_000):
-        number = number * 31 + i & 0xFFFF
-    b",".join(b"%x" % i for i in range(60_000)).split(b",")
-    return max((time.process_time() - began) / 0.02, 1.0)
-
-
 def costs(work):
     """Return CPU seconds of one run on an idle machine, and MiB at the peak of another, beyond what is there before."""
-    slow, began = slowness(), time.process_time()
-    found = work()
-    took_s = time.process_time() - began
-    took_s /= (slow + slowness()) / 2
+    found, took_s = timed(work)
     tracemalloc.start()
     work()
     _, peak_bytes = tracemalloc.get_traced_memory()
@@ -140,10 +129,7 @@ def test_ten_megabytes_of_markup_cost_a_second_at_most(name):
     body = MARKUP[name]()
     read(b"<a href=x>", URL)
     page, took_s, peak = costs(lambda: read(body, URL))
-    if took_s >= 1.0:  # a busy machine, where the usual links of a page of this size cost as much
-        usual = queries(b"utf-8", b"\xc3\xa9" * 34)
-        _, usual_s, _ = costs(lambda: read(usual, URL))
-        assert took_s < 3 * usual_s
+    assert took_s < 1.5  # a second on an idle machine; what a busy one lacks in caches is not all divided out
     assert peak < 260  # most of it set aside and never written
     assert len(page.title) <= MAX_TITLE
     assert sum(map(len, page.targets + page.feeds)) < 4 * len(body)
@@ -157,10 +143,7 @@ def test_what_comes_late_for_robots_does_not_count_and_what_comes_early_does():
 
 def test_ten_megabytes_of_plain_text_cost_a_second_at_most():
     text, took_s, peak = costs(lambda: read_text(TOKENS.replace(b",", b" ")))
-    if took_s >= 1.0:  # a busy machine, where the usual links of a page of this size cost as much
-        usual = queries(b"utf-8", b"\xc3\xa9" * 34)
-        _, usual_s, _ = costs(lambda: read(usual, URL))
-        assert took_s < 3 * usual_s
+    assert took_s < 1.0
     assert peak < 260
     assert text.targets == []
 

@@ -239,7 +239,7 @@ class _Run:
 
 
 def _unbegun(directory: Path) -> bool:
-    """Whether a crawl may know no URLs, as after an import that was killed before its first: seeds are needed then."""
+    """Whether a crawl may know no URLs, as after an import killed before its first event: it needs seeds then."""
     return sum(path.stat().st_size for path in directory.glob("journal-*.log")) < _FIRST_BYTES
 
 

@@ -133,7 +133,7 @@ class Errands:
 
     def rests_s(self, url: str) -> float:
         """Return how long the host of a URL has still to rest, as far as is known (s)."""
-        return self._access.guests.rests_s(url)
+        return self._access.side_requests.rests_s(url)
 
     def began_at(self, url: str) -> float:
         """Return since when a fetch has waited for hosts, rather than for the pace of the crawl; else infinity."""
@@ -234,7 +234,7 @@ class Errands:
             await self._clock.sleep(_PACE_S)
         self._began_at.setdefault(url, {})[task] = self._clock.now()
         try:
-            host, held = await self._access.guests.turn(request.url)
+            host, held = await self._access.side_requests.turn(request.url)
         except PermissionError as error:
             raise RefusedError(str(error)) from error
         try:
@@ -245,7 +245,7 @@ class Errands:
             self.made += 1
             exchange = await asyncio.shield(answered)
         finally:
-            self._access.guests.give_back(host, held)
+            self._access.side_requests.give_back(host, held)
         exchange.request = request
         return exchange, host
 

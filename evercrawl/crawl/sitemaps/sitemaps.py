@@ -191,7 +191,7 @@ class Sitemaps:
         host = self._host_of(hostname(url))
         assert host is not None, "only a sitemap of a known host waits"
         excluded = self._scope.excludes(url) or not self._scope.holds(host.name)
-        if excluded or not (host.name in _names_of(listing) or self._access.guests.knows_port(url)):
+        if excluded or not (host.name in _names_of(listing) or self._access.side_requests.knows_port(url)):
             self._lines.leave(number, now)
             self._fail(listing, "excluded" if excluded else "port", now, MOST_WAIT_S)
             return

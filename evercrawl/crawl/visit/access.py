@@ -13,11 +13,11 @@ from evercrawl.crawl.background import Background
 from evercrawl.crawl.backoff import await_calm, retry_after_s
 from evercrawl.crawl.posting.landlord import WAIT_S
 from evercrawl.crawl.visit.families import BothFamilies
-from evercrawl.crawl.visit.guests import POLL_S, Guests, slows_down
 from evercrawl.crawl.visit.host_addresses import HostAddresses
 from evercrawl.crawl.visit.moved_robots import MovedRobots, crowded_words
 from evercrawl.crawl.visit.open_origins import OpenOrigins
 from evercrawl.crawl.visit.reachable import ReachableAddresses
+from evercrawl.crawl.visit.side_requests import POLL_S, SideRequests, slows_down
 from evercrawl.fetch.names import LookUps, ResolveError
 from evercrawl.model.rules.robots import OriginRules, RobotsKeeper, RobotsTag
 from evercrawl.parse.urls import hostname, origin, path_query
@@ -79,7 +79,7 @@ class Access:
         The addresses of hosts: which one is connected to, and which is next.
     turns
         Defers hosts whose names cannot be looked up now.
-    guests
+    side_requests
         Lets requests that are no visits to pages wait for their turn at a host.
     failures, trouble
         How often in this run a robots.txt could not be fetched, which closes its site for a while; the last in words.
@@ -138,7 +138,7 @@ class Access:
             unreachable=unreachable, proxied=proxied,
         )  # fmt: skip
         self.turns = self.addresses.turns
-        self.guests = Guests(
+        self.side_requests = SideRequests(
             frontier, robots, guard, clock, addresses=self.addresses, reachable=self._reachable, host_of=host_of,
             opens_at=lambda name, now: self._sites.opens_at(name, now), shut=lambda: self.shut, leased=self._leased,
         )  # fmt: skip
@@ -386,11 +386,11 @@ class Access:
             now = self._clock.now()
             self.take_robots(Exchange(request, now, error=error, detail=detail), now)
             return
-        other = self.guests.host(name, addresses)
+        other = self.side_requests.host(name, addresses)
         if other is not host:
             self._frontier.locate(other, addresses, other.located_until)
         assert isinstance(request.tag, RobotsTag)
-        self._moved[request.tag] = (other, await self.guests.rested(other))
+        self._moved[request.tag] = (other, await self.side_requests.rested(other))
         self.start(request, other, self._clock.now())
 
     async def _pass_on(self, exchange: Exchange, requests: Sequence[Request]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import binascii
 import contextlib
+import os
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -209,12 +210,18 @@ class NameCache:
         body = b"\x93" + _MAP.pack(0xDF, len(names)) + pairs + rest
         new = self._path.with_name(f"{self._path.name}.new")
         with contextlib.suppress(OSError):
-            new.write_bytes(_MAGIC + xxhash.xxh3_64_digest(body) + body)
+            with open(new, "wb", opener=_of_owner) as file:
+                file.write(_MAGIC + xxhash.xxh3_64_digest(body) + body)
             new.replace(self._path)
 
     def close(self) -> None:
         """Write the file for the next run."""
         self.save()
+
+
+def _of_owner(path: str, flags: int) -> int:
+    """Open a file that nobody else may write, whatever the umask: it says where connections go."""
+    return os.open(path, flags, 0o644)
 
 
 def is_whole(path: Path) -> bool:

@@ -2,6 +2,7 @@
 """Look-ups on a virtual clock: how many at once, whose fault silence is, and what is kept."""
 
 import asyncio
+import os
 from collections import Counter
 
 import pytest
@@ -288,6 +289,16 @@ def test_what_was_said_survives_a_restart(tmp_path):
         assert until > clock.now()
 
     virtual(work)
+
+
+def test_nobody_else_may_write_the_file_whatever_the_umask(tmp_path):
+    """It says to which addresses the crawl connects."""
+    before = os.umask(0)
+    try:
+        NameCache(tmp_path / "names.cache").close()
+    finally:
+        os.umask(before)
+    assert (tmp_path / "names.cache").stat().st_mode & 0o777 == 0o644
 
 
 @pytest.mark.parametrize("harm", ["cut", "changed", "empty", "gone"])

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from evercrawl.schedule.frontier.frontier import Frontier
     from evercrawl.schedule.frontier.hosts import Host
 
-__all__ = ["POLL_S", "Guests", "slows_down"]
+__all__ = ["POLL_S", "SideRequests", "slows_down"]
 
 POLL_S: Final = 0.05
 
 
-class Guests:
+class SideRequests:
     """Lets requests wait for their turn at a host that may have no pages of the crawl, and rest as its visits do.
 
     Parameters
