@@ -81,8 +81,18 @@ def test_a_broken_feed_yields_what_stands_before_the_fault():
     assert feed.trouble.startswith("broken: ")
 
 
-def test_a_document_type_is_refused_and_other_xml_says_nothing():
-    assert read_feed(f"<!DOCTYPE rss>{RSS[21:]}".encode(), AT).trouble.startswith("doctype: ")
+RSS_0_91 = '<!DOCTYPE rss PUBLIC "-//Netscape Communications//DTD RSS 0.91//EN" "http://my.netscape.com/rss-0.91.dtd">'
+
+
+@pytest.mark.parametrize("doctype", ["<!DOCTYPE rss>", RSS_0_91])
+def test_a_feed_of_a_standard_document_type_is_read(doctype):
+    feed = read_feed(f"{doctype}{RSS[21:]}".encode(), AT)
+    assert (feed.entries, feed.trouble) == (read_feed(RSS.encode(), AT).entries, "")
+
+
+def test_a_document_type_that_may_declare_entities_is_refused_and_other_xml_says_nothing():
+    for doctype in ("<!DOCTYPE rss SYSTEM 'rss.dtd'>", f"{RSS_0_91[:-1]} [<!ENTITY a 'b'>]>"):
+        assert read_feed(f"{doctype}{RSS[21:]}".encode(), AT).trouble.startswith("doctype: ")
     other = read_feed(b"<svg><a href='/x'/><item><link>/x</link></item></svg>", AT)
     assert (other.entries, other.home, other.trouble) == ([], "", "other: the root is svg")
 

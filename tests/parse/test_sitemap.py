@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evercrawl.parse.listings.ampersands import Ampersands
 from evercrawl.parse.listings.sitemap import MAX_URL_CHARS, MAX_URLS, SitemapReader, may_list, read_sitemap
 from evercrawl.parse.listings.xml_reader import MAX_DEPTH, MAX_NAMES, MAX_QUIET_CHARS
 from evercrawl.parse.pieces import MAX_BYTES, PIECE_BYTES, texts
@@ -112,7 +113,7 @@ def test_what_is_no_sitemap_lists_nothing(body):
 
 
 def test_what_stands_before_an_error_is_kept():
-    found = read(ONE.replace("</urlset>", "<url><loc>http://example.org/?a=1&b=2</loc></url></urlset>"))
+    found = read(ONE.replace("</urlset>", "<url><loc>http://example.org/?a=1<b</loc></url></urlset>"))
     assert found.pages == [A]
     assert found.trouble.startswith("broken: ")
 
@@ -163,6 +164,26 @@ def test_a_document_type_ends_the_reading(doctype):
 
 def test_an_entity_that_nobody_declared_is_left_out():
     assert read(ONE.replace("/a<", "/&nbsp;a<")).pages == [A]
+
+
+@pytest.mark.parametrize(("written", "query"), [
+    ("?x=1&y=2", "?x=1&y=2"), ("?x=1&amp;y=2&z=3", "?x=1&y=2&z=3"), ("?&copy=1&", "?&copy=1&"), ("?&#x26;&#38;", "?&&"),
+    ("?&#;&#x;&#xg;", "?&#;&#x;&#xg;".partition("#")[0]), ("?<![CDATA[x&y&amp;z]]>&w", "?x&y&amp;z&w"),
+    ("?<![CDATA[x]]&]]>", "?x]]&"), (f"?&{'a' * 60};", f"?&{'a' * 60};"),
+])  # fmt: skip
+def test_an_ampersand_that_begins_no_reference_stands_for_itself(written, query):
+    found = read(ONE.replace("/a<", f"/a{written}<").replace("</urlset>", "<url><loc>/b</loc></url></urlset>"))
+    assert [page.url for page in found.pages] == [f"http://example.org/a{query}", "http://example.org/b"]
+    assert found.trouble == ""
+
+
+@given(st.lists(st.sampled_from(["&", "&amp;", "&#38", ";", "a", "<![CDATA[", "]", "]]>", "<b>", "</b>", "#", "x"])),
+       st.integers(1, 9))  # fmt: skip
+def test_pieces_of_any_length_have_their_ampersands_read_alike(tokens, chars):
+    text = "".join(tokens)
+    whole, cut = Ampersands(), Ampersands()
+    expected = whole.escaped(text) + whole.rest()
+    assert "".join(cut.escaped(text[at : at + chars]) for at in range(0, len(text), chars)) + cut.rest() == expected
 
 
 SPACES = b" " * (10 << 20)

@@ -1,12 +1,16 @@
 """Incremental XML events, with a limit on everything that a file could inflate.
 
-Nothing is expanded: a document type, where entities are declared, ends the reading before it is parsed. An undeclared
-entity is omitted. Everything read before an error is kept.
+Nothing is expanded: a document type that could declare entities, in itself or in a file that only it names, ends the
+reading before it is parsed; the public name of a standard type is ignored. An undeclared entity is omitted. An
+ampersand that begins no reference stands for itself: many sites write their URLs so. Everything read before an error
+is kept.
 """
 
 from collections.abc import Callable
 from typing import Final, Protocol
 from xml.parsers import expat
+
+from evercrawl.parse.listings.ampersands import Ampersands
 
 MAX_DEPTH: Final = 64
 MAX_ELEMENTS: Final = 1_000_000
@@ -76,6 +80,7 @@ class XmlReader:
         self._depth = self._count = self._quiet_chars = self._chars = 0
         self._parts: list[str] | None = None  # of the text needed
         self._wanted_depth = 0
+        self._ampersands = Ampersands()
         self._parser = parser = expat.ParserCreate(intern=self._names)
         parser.buffer_text = True
         parser.UseForeignDTD(True)  # then an undeclared entity is no error
@@ -86,7 +91,7 @@ class XmlReader:
     def feed(self, text: str) -> None:
         """Parse the next piece."""
         self._quiet_chars += len(text)
-        self._parse(text, last=False)
+        self._parse(self._ampersands.escaped(text), last=False)
         if not self.trouble and self._quiet_chars > MAX_QUIET_CHARS:
             self.trouble = f"large: {MAX_QUIET_CHARS} characters without an element"
         elif not self.trouble and len(self._names) > MAX_NAMES:
@@ -94,7 +99,7 @@ class XmlReader:
 
     def close(self) -> None:
         """Handle the end of the file."""
-        self._parse("", last=True)
+        self._parse(self._ampersands.rest(), last=True)
 
     def _parse(self, text: str, *, last: bool) -> None:
         if self.trouble:
@@ -106,8 +111,9 @@ class XmlReader:
         except _StopError as stop:
             self.trouble = str(stop)
 
-    def _doctype(self, *_: object) -> None:
-        raise _StopError("doctype: a file that declares a document type is not read")
+    def _doctype(self, _: str, system: str | None, public: str | None, declares: int) -> None:
+        if declares or (system and not public):
+            raise _StopError("doctype: a file whose document type may declare entities is not read")
 
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         self._depth += 1
