@@ -22,8 +22,9 @@ from evercrawl.cluster.part_sources import part_sources
 from evercrawl.config import FILE_NAME, has_settings
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, bring, catch_up
+from evercrawl.store.backup import BACKUP_FILE, bring, catch_up, see_no_newer
 from evercrawl.store.birth import UNFINISHED
+from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
@@ -136,8 +137,21 @@ def _check(directory: Path, target: Path) -> None:
     if (target / FILE).is_file():
         if read_unfinished(target).id != birth.id:
             raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
+        if not (target / UNFINISHED).is_file():
+            _see_no_newer(directory, target)
     elif not (target / UNFINISHED).is_file() and {path.name for path in target.iterdir()} - {LOCK}:
         raise ConfigError(f"{target} is not empty, and holds no backup of all partitions; name an empty directory")
+
+
+def _see_no_newer(directory: Path, target: Path) -> None:
+    """Check that the crawl was not continued in the target, before its description is replaced."""
+    for number, source in part_sources(directory).items():
+        if (copy := part_directory(target, number)).is_dir():
+            with (
+                contextlib.closing(source.files()) as originals,
+                contextlib.closing(CrawlFilesHere(copy)) as there,
+            ):
+                see_no_newer(originals, source.where, there)
 
 
 def _describe(directory: Path, disk: RealDisk, copied: Collection[int] | None = None) -> None:

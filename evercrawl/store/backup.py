@@ -30,7 +30,7 @@ from evercrawl.store.disk.crawl_files import CrawlFiles, CrawlFilesHere, digest_
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
-from evercrawl.store.disk.modes import ORDINARY, narrow
+from evercrawl.store.disk.modes import ORDINARY, narrow, shut_to_others
 from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.disk.plain import place_of, see_plain, see_utf8
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
@@ -54,6 +54,7 @@ __all__ = [
     "backup",
     "bring",
     "catch_up",
+    "see_no_newer",
 ]
 
 BACKUP_FILE: Final = "backup.json"
@@ -182,6 +183,7 @@ def bring(
         As in `backup`.
     """
     _check(originals, where, target)
+    shut_to_others()
     target.mkdir(parents=True, exist_ok=True)
     with Lock.take(target, _PURPOSE, now):
         return _Copying(originals, where, target, watch).run(now)
@@ -201,8 +203,51 @@ def _check(originals: CrawlFiles, where: str, target: Path) -> None:
             here, kept = _born(originals), _born(there)
             if (here and here.id) != (kept and kept.id):
                 raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
+            if not there.size(UNFINISHED):
+                see_no_newer(originals, where, there)
         elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - _BEFORE:
             raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
+
+
+def see_no_newer(originals: CrawlFiles, where: str, there: CrawlFilesHere) -> None:
+    """Check that a target is a backup, and not the crawl itself, or a backup in which the crawl was continued.
+
+    What happened there since would be lost. A backup may have more than the crawl where a crash cut that off.
+
+    Raises
+    ------
+    ConfigError
+        The target's journal has events that neither the crawl nor the last backup had.
+    """
+    names = [name for name in there.names(_JOURNAL) if name.endswith(".log")]
+    if all(_begins_with(originals, there, name) for name in names):
+        return
+    events, told = 0, _EventCount(0)
+    with contextlib.suppress(StoreError):  # a damaged journal is compared and replaced
+        events = Journal.open(there, writable=False).sequence
+    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
+        told = json_of(small(there, BACKUP_FILE), _EventCount)
+    if events > told.events:
+        raise ConfigError(
+            f"{there.directory} is no backup of {where}, but has gone on itself: its journal has events that would be "
+            "lost, so nothing was copied; name another directory for the backup. To go back to a backup, move "
+            f"{there.directory} away and copy the backup to its place"
+        )
+
+
+def _begins_with(originals: CrawlFiles, there: CrawlFilesHere, name: str) -> bool:
+    """Return whether a file of the crawl begins with its copy, as far as the last bytes of that tell."""
+    size = there.size(name)
+    tail = min(size, TAIL_BYTES)
+    return originals.size(name) >= size and originals.read(name, size - tail, tail) == there.read(
+        name, size - tail, tail
+    )
+
+
+class _EventCount(msgspec.Struct):
+    """What `backup.json` says of the journal's length at the last backup."""
+
+    events: int
 
 
 class _Born(msgspec.Struct):

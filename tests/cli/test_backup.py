@@ -403,3 +403,54 @@ def test_no_name_of_a_file_has_databases_from_elsewhere_copied(crawled, tmp_path
     backup(source, tmp_path / "copy", 1e9)
     for path in (tmp_path / "copy").glob("*precious*"):
         assert b"secret" not in path.read_bytes()
+
+
+def held(directory: Path) -> dict[str, bytes]:
+    """Return all files of a directory but its lock."""
+    files = [path for path in directory.rglob("*") if path.is_file() and path.name != "lock"]
+    return {str(path.relative_to(directory)): path.read_bytes() for path in files}
+
+
+def went_on(directory: Path) -> None:
+    """Let a crawl visit two pages again, which its journal then has."""
+    before = events(directory)
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--pages", "2", "--refresh-after", "0.1s", "--workers", "0"]
+    assert main(["crawl", "--dir", str(directory), "--quiet", "--no-index", *flags]) == 0
+    assert events(directory) > before
+
+
+@pytest.mark.parametrize("where", ["crawl", "backup", "backup, which then goes on too"])
+def test_a_crawl_that_has_gone_on_is_no_place_for_its_backup(crawled, tmp_path, capsys, where):
+    """Whoever wants to go back to a backup may try this; a few events would be lost without a word."""
+    first, second = Path(shutil.copytree(crawled, tmp_path / "first")), tmp_path / "second"
+    backup(first, second, time.time())
+    source, target = (second, first) if where == "crawl" else (first, second)
+    went_on(target)
+    if where.endswith("too"):
+        went_on(source)
+        went_on(source)
+    before = held(target)
+    assert main(["backup", str(target), "--dir", str(source)]) == 2
+    assert "has gone on itself" in capsys.readouterr().err
+    assert held(target) == before
+
+
+def test_a_crawl_that_has_not_gone_on_takes_its_backup(crawled, tmp_path):
+    first, second = Path(shutil.copytree(crawled, tmp_path / "first")), tmp_path / "second"
+    backup(first, second, time.time())
+    went_on(second)
+    backup(second, first, time.time())
+    assert growing(first) == growing(second)
+
+
+def test_a_running_crawl_and_another_one_are_no_place_for_a_backup(crawled, tmp_path, capsys):
+    copy, other = tmp_path / "copy", tmp_path / "other"
+    backup(Path(crawled), copy, time.time())
+    assert main(["crawl", "http://a.example/", "--dir", str(other), "--seconds", "0", "--quiet"]) == 0
+    before = held(Path(crawled)), held(other)
+    with Lock.take(Path(crawled), "evercrawl crawl", time.time()):
+        assert main(["backup", crawled, "--dir", str(copy)]) == 3
+        assert "is in use by process" in capsys.readouterr().err
+    assert main(["backup", str(other), "--dir", str(copy)]) == 2
+    assert "another crawl" in capsys.readouterr().err
+    assert (held(Path(crawled)), held(other)) == before

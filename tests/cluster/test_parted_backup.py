@@ -23,6 +23,7 @@ from evercrawl.store.backup import backup, catch_up
 from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk
+from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.stamped import SNAPSHOT, stamped
 from evercrawl.store.journal.journal import Journal
 from evercrawl.store.journal.segment import segments
@@ -229,6 +230,18 @@ def test_a_moved_partition_is_in_the_backup_which_needs_no_other_directory(wide,
     shutil.rmtree(wide)
     fine(tmp_path / "copy", capsys)
     assert read_birth(tmp_path / "copy").homes == {}
+
+
+def test_a_crawl_that_has_gone_on_is_no_place_for_its_backup(kept, wide, tmp_path, capsys):
+    backup_parted(kept / "earlier", tmp_path / "copy", time.time())
+    before = {path: path.read_bytes() for path in wide.rglob("*") if path.is_file() and path.name != "lock"}
+    assert main(["backup", str(wide), "--dir", str(tmp_path / "copy")]) == 2
+    assert "has gone on itself" in capsys.readouterr().err
+    with Lock.take(wide, "evercrawl crawl", time.time()):
+        assert main(["backup", str(wide), "--dir", str(kept / "crawl")]) == 3
+    assert "is in use by process" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in wide.rglob("*") if path.is_file() and path.name != "lock"} == before
+    assert main(["backup", str(tmp_path / "copy"), "--dir", str(wide)]) == 0  # the other way round
 
 
 def test_what_cannot_be_backed_up_and_where_it_cannot_be_is_said(wide, tmp_path):
