@@ -21,6 +21,7 @@ from evercrawl.cli.show.json_line import json_line
 from evercrawl.cli.show.live import hush
 from evercrawl.cli.show.plain import fit
 from evercrawl.errors import EvercrawlError, NoMemoryError
+from evercrawl.store.disk.modes import shut_to_others
 
 _EPILOG = (
     "`evercrawl VERB --help` documents a verb. Exit codes: 0 success, 1 failure, 2 usage or configuration error, 3 "
@@ -53,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not sys.platform.startswith("linux"):
         _say(_LINUX_ONLY)
         return 1
+    shut_to_others()
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy would start threads for matrices, which we do not use
     gc.set_threshold(*SELDOM)
     given = _inner(sys.argv[1:] if argv is None else list(argv))

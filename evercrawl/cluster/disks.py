@@ -14,6 +14,7 @@ from typing import Final
 
 from evercrawl.cluster.birth import ROOT, part_directories, part_directory, read_birth
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.modes import shut_to_others
 
 _FILE: Final = "disk-id"
 _LEAST_CPUS: Final = 0.01
@@ -76,6 +77,7 @@ def disk_here(directory: Path, crawl: str, cpus: float = 1.0) -> PartDisk:
         The folder cannot be used.
     """
     root = root_here(directory, crawl)
+    shut_to_others()
     try:
         root.mkdir(parents=True, exist_ok=True)
         file = root / _FILE

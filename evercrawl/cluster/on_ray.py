@@ -31,6 +31,7 @@ from evercrawl.cluster.plan import PartPlan
 from evercrawl.cluster.wire import Joined, packed
 from evercrawl.errors import ConfigError
 from evercrawl.extras import require
+from evercrawl.store.disk.modes import shut_to_others
 
 SERIES: Final = "2.60"
 """The supported series of Ray; others may behave differently."""
@@ -64,6 +65,7 @@ class PartActor:
         """Join the coordinator, and crawl until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        shut_to_others()
         plan.directory.parent.mkdir(parents=True, exist_ok=True)
         asyncio.run(attend(plan, _joined(plan.incarnation, address, token)))
 
@@ -74,6 +76,7 @@ class KeeperActor:
     def keep(self, copies: Path, life: int, address: tuple[str, int], token: str) -> None:
         """Join the coordinator, and write as asked until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        shut_to_others()
         copies.parent.mkdir(parents=True, exist_ok=True)
         asyncio.run(keep_copies(copies, _joined(life, address, token)))
 
@@ -84,6 +87,7 @@ class HaulActor:
     def haul(self, root: Path, life: int, address: tuple[str, int], token: str) -> None:
         """Join the coordinator, and execute its orders until it asks to stop or disconnects."""
         threading.Thread(target=_end_with, args=(os.getppid(),), daemon=True).start()
+        shut_to_others()
         asyncio.run(haul(root, _joined(life, address, token)))
 
 

@@ -24,6 +24,7 @@ from evercrawl.library.records import RecordBook, RecordTable
 from evercrawl.model.stored.remembered import Remembered
 from evercrawl.parse.urls import normalise
 from evercrawl.progress import Limits, Summary
+from evercrawl.store.disk.modes import shut_to_others
 
 Made: TypeAlias = "Mapping[str, Any] | Iterator[Mapping[str, Any]] | list[Mapping[str, Any]] | None"
 Hook: TypeAlias = Callable[[PageVisit], Made]
@@ -151,6 +152,7 @@ class LiveCrawl:
         return self._task
 
     async def _whole(self) -> Summary:
+        shut_to_others()
         self.directory.mkdir(parents=True, exist_ok=True)
         self._book = book = RecordBook(self.directory) if self._hooks else None
         try:

@@ -36,6 +36,7 @@ from evercrawl.parse.sites import found_site, site_rules
 from evercrawl.progress import Progress
 from evercrawl.store.birth import is_crawl
 from evercrawl.store.disk.lock import Lock
+from evercrawl.store.disk.modes import shut_to_others
 from evercrawl.store.disk.plain import see_utf8
 from evercrawl.store.disk.trouble import in_words
 from evercrawl.store.partition import Partition
@@ -248,6 +249,7 @@ def _settle(directory: Path, config: Config) -> None:
     try:
         if not directory.is_dir():
             see_utf8(directory)
+        shut_to_others()
         directory.mkdir(parents=True, exist_ok=True)
         if not has_settings(directory) and not is_crawl(directory):
             save(config, directory)

@@ -23,6 +23,7 @@ from evercrawl.integrations.scrapy.settings import config_of, directory_of
 from evercrawl.integrations.scrapy.spider_crawl import SpiderCrawl
 from evercrawl.integrations.scrapy.store import RequestStore
 from evercrawl.integrations.scrapy.ticket import KEY, Stage, ticket_of
+from evercrawl.store.disk.modes import shut_to_others
 
 if TYPE_CHECKING:
     from scrapy import Request, Spider
@@ -75,6 +76,7 @@ class Scheduler(BaseScheduler):
         """
         directory = directory_of(self._settings, spider.name)
         config, kept = config_of(self._settings, directory)
+        shut_to_others()
         directory.mkdir(parents=True, exist_ok=True)
         driven = open_driven(directory, config, kept, self._offload)
         store = RequestStore(directory)

@@ -20,6 +20,7 @@ import msgspec
 
 from evercrawl.decoding import json_of
 from evercrawl.errors import StoreError
+from evercrawl.store.disk.modes import shut_to_others
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.owner import see_owned
 from evercrawl.store.disk.plain import see_plain, see_utf8
@@ -83,6 +84,7 @@ class Lock:
         ConfigError
             The partition in the directory was moved to another one.
         """
+        shut_to_others()
         see_plain(directory)
         see_unmoved(directory)
         see_owned(directory)
@@ -139,6 +141,7 @@ def lock_for_crawl(directory: Path) -> Lock:
     """
     if not directory.is_dir():
         see_utf8(directory)
+    shut_to_others()
     try:
         directory.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
+from typing import Final
 
 ORDINARY: Final = 0o644
 """Mode of a file that evercrawl makes, before the umask."""
@@ -16,6 +14,27 @@ PRIVATE: Final = 0o600
 _GROUP: Final = stat.S_IRGRP | stat.S_IWGRP
 _OTHERS: Final = stat.S_IROTH | stat.S_IWOTH
 _RIGHTS: Final = 0o666
+_WRITING: Final = stat.S_IWGRP | stat.S_IWOTH
+
+
+def shut_to_others() -> None:
+    """Keep everyone else from writing what this process makes from now on, if its umask lets everyone write.
+
+    A library of ours makes files with whatever rights the umask leaves, and folders are made so too. A umask that lets
+    only the group write was chosen by somebody, and stays.
+    """
+    before = _umask()
+    if before is not None and not before & stat.S_IWOTH:
+        os.umask(before | _WRITING)
+
+
+def _umask() -> int | None:
+    """Return this process's umask; None if the system does not tell. Setting it to read it would disturb threads."""
+    with contextlib.suppress(OSError), Path("/proc/self/status").open("rb") as file:
+        for line in file:
+            if line.startswith(b"Umask:"):
+                return int(line.split()[1], 8)
+    return None
 
 
 def ordinary(name: str) -> int:
