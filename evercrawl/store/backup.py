@@ -384,10 +384,10 @@ class _Copying:
         self._grow_all(_BLOCKS)
         self._grow_all(_JOURNAL)
         self._grow_all(_ARCHIVE)
+        for name in _GROWING:  # before the snapshots, which say how much of them there is at least
+            self._grow(name)
         for name, data in manifests.items():
             self._named(name, data)
-        for name in _GROWING:
-            self._grow(name)
         before = (*_MANIFESTS, *_BLOCKS, _JOURNAL, *_GROWING, *_LAST)
         self._replace_all(lambda name: not name.startswith(before))
 

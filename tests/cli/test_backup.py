@@ -165,6 +165,23 @@ def test_a_later_backup_that_is_broken_off_opens_and_is_finished_by_the_next(cra
     assert most > 5
 
 
+def test_a_later_backup_of_more_urls_that_is_broken_off_is_a_sound_crawl(site, tmp_path, monkeypatch):
+    """The new snapshot names URLs, so their files are copied before it."""
+    source, first = tmp_path / "source", tmp_path / "first"
+    flags = ["--dir", str(source), "--delay", "0", "--allow-net", NETWORK, "--quiet", "--no-index"]
+    assert main(["crawl", *site.seeds, *flags, "--pages", "2"]) == 0
+    backup(source, first, time.time())
+    assert main(["crawl", *flags, "--until-idle", "--seconds", "30"]) == 0
+    for most in range(60):
+        target = Path(shutil.copytree(first, tmp_path / f"t{most}"))
+        broken = broken_off(str(source), target, most, monkeypatch)
+        assert not verify(target).wrong, most
+        shutil.rmtree(target)
+        if not broken:
+            break
+    assert most > 10
+
+
 def test_a_later_backup_that_copies_everything_again_is_refused_while_it_is_broken_off(crawled, tmp_path, monkeypatch):
     """After a removal its files are emptied first: opened then, it would be a crawl without events or archive."""
     source, first = Path(shutil.copytree(crawled, tmp_path / "source")), tmp_path / "first"
