@@ -281,7 +281,7 @@ class Coordinator:
         )  # fmt: skip
         part.process = self._launcher.launch(self._copies.planned(plan, settings))
         part.begun_at, part.ended = time.monotonic(), False
-        part.lives += 1
+        part.life, part.lives = life, part.lives + 1
         part.reported.clear()
         task = part.attending = asyncio.ensure_future(self._attend(part, part.process))
         self._tasks.add(task)
@@ -334,8 +334,8 @@ class Coordinator:
             self._moves.counts(part.number)
         if isinstance(frame, Mailed):
             self._copies.begun(part.number)
-            if frame.to < len(self._parts):
-                self._say(self._parts[frame.to], frame)
+            if 0 <= frame.to < len(self._parts):
+                self._say(self._parts[frame.to], Mailed(frame.to, frame.data, part.number, part.life))
         elif isinstance(frame, LeaveAsked):
             part.asks = frame
             self._give_leave(part)

@@ -52,6 +52,10 @@ LEAVE_S: Final = 10.0
 RENEWED_S: Final = 2.0
 BOX_BYTES: Final = 1 << 26
 """While received messages of this total size are waiting, further messages are dropped."""
+FALSE_MAIL: Final = (
+    "messages that are damaged, or not of the partition that they name, came from other partitions; none of them is "
+    "applied. See whether all machines are sound, and whose processes run there"
+)
 
 
 class HubCarrier:
@@ -63,12 +67,18 @@ class HubCarrier:
         The life of the partition.
     write
         Sends a frame.
+
+    Attributes
+    ----------
+    refused
+        Number of messages that could not be read, or said that another process had sent them.
     """
 
     def __init__(self, incarnation: int, write: Callable[[Frame], None]) -> None:
         self.incarnation = incarnation
         self._write = write
-        self._box, self._box_bytes = list[bytes](), 0
+        self._box, self._box_bytes = list[Mailed](), 0
+        self.refused = 0
         self._wake: Callable[[], None] = lambda: None
         self._leave_until = float("-inf")
         self._pages: int | None = 0
@@ -82,7 +92,11 @@ class HubCarrier:
     def take(self) -> list[Message]:
         """Return the received messages."""
         box, self._box, self._box_bytes = self._box, [], 0
-        return [msgspec.msgpack.decode(data, type=Message) for data in box]
+        found = [_opened(mailed) for mailed in box]
+        if None in found:
+            self.refused += found.count(None)
+            self._write(PartReport(message=FALSE_MAIL))
+        return [message for message in found if message is not None]
 
     def listen(self, wake: Callable[[], None]) -> None:
         """Have `wake` called when a message arrives."""
@@ -108,7 +122,7 @@ class HubCarrier:
         """Receive a frame."""
         if isinstance(frame, Mailed):
             if self._box_bytes < BOX_BYTES:  # else the message is dropped; any message may be lost
-                self._box.append(frame.data)
+                self._box.append(frame)
                 self._box_bytes += len(frame.data)
         elif isinstance(frame, LeaveGiven):
             self._leave_until = max(self._leave_until, frame.at + LEAVE_S)
@@ -117,6 +131,15 @@ class HubCarrier:
         elif isinstance(frame, CeilingShared):
             self._ceiling = frame.part
         self._wake()
+
+
+def _opened(mailed: Mailed) -> Message | None:
+    """Return a message; None if it is damaged, or not of the process that sent it."""
+    try:
+        message: Message = msgspec.msgpack.decode(mailed.data, type=Message)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return message if (message.sender, message.incarnation) == (mailed.sender, mailed.incarnation) else None
 
 
 def run_part(plan: PartPlan, line: socket.socket) -> None:

@@ -32,6 +32,7 @@ class RunPart:
     lowered: int | None = None  # a lower value of `allowed` that was sent and not confirmed yet
     visited_at: float = 0.0  # when it last made a visit
     begun_at: float = 0.0
+    life: int = 0  # number of its process, over all runs
     lives: int = 0  # its processes that this run has started
     again_s: float = AGAIN_S
     again_at: float = 0.0

@@ -19,10 +19,20 @@ SILENT_S = 60.0
 
 
 class Mailed(msgspec.Struct, array_like=True, frozen=True, tag="mail"):
-    """An encoded message to another partition."""
+    """An encoded message to another partition.
+
+    Attributes
+    ----------
+    to
+        The receiver.
+    sender, incarnation
+        Number and life of the process that sent it, by the coordinator, whatever the message itself says.
+    """
 
     to: int
     data: bytes
+    sender: int = -1
+    incarnation: int = 0
 
 
 class LeaveAsked(msgspec.Struct, array_like=True, frozen=True, tag="leave?"):

@@ -315,7 +315,7 @@ def test_messages_that_nobody_takes_in_are_dropped_at_last(monkeypatch):
     monkeypatch.setattr("evercrawl.cluster.part.BOX_BYTES", 100)
     carrier = HubCarrier(1, lambda frame: None)
     sums = CommonSums("c", 1, 1, 0, 1, {})
-    frame = Mailed(0, msgspec.msgpack.encode(sums))
+    frame = Mailed(0, msgspec.msgpack.encode(sums), 1, 1)
     for _ in range(200):
         carrier.hear(frame)
     assert 100 // len(frame.data) <= len(carrier.take()) <= 100 // len(frame.data) + 1

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from evercrawl.arrays.blocks import LETTERS
 from evercrawl.arrays.reserved import reserve
+from evercrawl.crawl.posting.sound import ENTRIES, belongs
 from evercrawl.store.journal.codec import decode_slots, encode_slots
 from evercrawl.store.journal.events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.post.messages import Letter, LetterApplied, NamedUrl
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
     from evercrawl.store.partition import Partition
     from evercrawl.store.post.messages import Message
 
-ENTRIES: Final = 1000
-"""The highest number of cells, and of URLs, in a letter."""
 UNSETTLED: Final = 4
 """The highest number of letters under way to one partition."""
 AGAIN_S: Final = 2.0
@@ -70,7 +69,8 @@ class Posting:
     elsewhere
         The number of URLs that others own, among those whose owners were looked up.
     stale
-        The number of refused letters: of another crawl, or of an earlier life of their sender.
+        The number of refused letters, confirmations and URLs: of an earlier life of their sender, of letters that were
+        never written, and of hosts that the sender may not name.
     """
 
     def __init__(self, partition: Partition, learner: Learner, storing: Storing, post: Carrier) -> None:
@@ -115,12 +115,10 @@ class Posting:
         return min(self._write_at, again)
 
     def turn(self, now: float, messages: Sequence[Message]) -> bool:
-        """Process messages, and write letters for what is owed; return whether there are new events."""
+        """Process sound messages, and write letters for what is owed; return whether there are new events."""
         before = self._partition.journal.sequence
         for message in messages:
-            if message.cluster != self._cluster or message.to != self._number or message.sender not in self._owed:
-                self.stale += 1
-            elif isinstance(message, Letter):
+            if isinstance(message, Letter):
                 self._receive(message, now)
             elif isinstance(message, LetterApplied):
                 self._settle(message, now)
@@ -237,7 +235,9 @@ class Posting:
             if letter.number <= peer.applied and not any(sender == letter.sender for _, sender, _ in self._thanks):
                 self._thank(letter.sender, peer.applied)
             return
-        self._learner.admit_named(letter.urls, now)
+        named = [each for each in letter.urls if belongs(each, letter.sender, self._book.ownership)]
+        self.stale += len(letter.urls) - len(named)
+        self._learner.admit_named(named, now)
         keys, amounts = np.frombuffer(letter.keys, np.uint64), np.frombuffer(letter.amounts)
         slots = self._state.table.find(keys)
         here = np.flatnonzero(slots != NO_SLOT)
@@ -253,10 +253,10 @@ class Posting:
 
     def _settle(self, message: LetterApplied, now: float) -> None:
         peer = self._book.peers[message.sender]
-        if message.incarnation < peer.incarnation:
+        if message.incarnation < peer.incarnation or message.upto > peer.sent:
             self.stale += 1
         elif any(number <= message.upto for number in peer.unsettled):
-            self._partition.remember(LetterSettled(now, message.sender, min(message.upto, peer.sent)))
+            self._partition.remember(LetterSettled(now, message.sender, message.upto))
 
     def _thank(self, sender: int, upto: int) -> None:
         self._post.send(LetterApplied(self._cluster, self._number, self._post.incarnation, sender, upto))

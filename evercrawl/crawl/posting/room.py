@@ -8,6 +8,7 @@ from evercrawl.crawl.posting.carrier import PostStanding
 from evercrawl.crawl.posting.commons import Commons
 from evercrawl.crawl.posting.leases import IpLeases
 from evercrawl.crawl.posting.posting import Posting
+from evercrawl.crawl.posting.sound import is_sound
 from evercrawl.store.post.messages import CommonSums, Letter, LetterApplied
 
 if TYPE_CHECKING:
@@ -58,8 +59,8 @@ class PostRoom:
         self.posting = Posting(partition, learner, storing, post)
         book = partition.state.post
         assert book is not None, "there are other partitions"
+        self._ownership, self._false = book.ownership, 0
         share = book.ownership.share
-        self._cluster, self._number = share.cluster, share.number
         self.leases = IpLeases(
             share.cluster, share.number, share.parts, post.incarnation, post.send, under_way,
             exchange_s=config.exchange_deadline_s, rest_s=config.delay_s, granted=granted,
@@ -75,17 +76,24 @@ class PostRoom:
         """
         letters = list[Letter | LetterApplied]()
         for message in self._post.take():
-            if isinstance(message, (Letter, LetterApplied)):
+            if not is_sound(message, self._ownership):
+                self._false += 1
+            elif isinstance(message, (Letter, LetterApplied)):
                 letters.append(message)
             elif isinstance(message, CommonSums):
-                if self._commons is not None and message.cluster == self._cluster and message.to == self._number:
+                if self._commons is not None:
                     self._commons.hear(message)
-            elif message.cluster == self._cluster and message.to == self._number:
+            else:
                 self.leases.hear(message, now)
         self.leases.turn(now)
         if self._commons is not None:
             self._commons.turn(now)
         return not full and self.posting.turn(now, letters)
+
+    @property
+    def refused(self) -> int:
+        """The number of messages, and of URLs in letters, that were forged, damaged or outdated, and not applied."""
+        return self._false + self.posting.stale
 
     def next_at(self) -> float:
         """Return the time of the next thing to do, apart from messages."""

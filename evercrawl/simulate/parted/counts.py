@@ -19,7 +19,8 @@ from typing import Final
 import numpy as np
 
 from evercrawl.arrays.hasher import SECRET_BYTES, Hasher
-from evercrawl.crawl.posting.posting import ENTRIES, every_s
+from evercrawl.crawl.posting.posting import every_s
+from evercrawl.crawl.posting.sound import ENTRIES
 from evercrawl.schedule.formulas.allocation import optimum
 from evercrawl.simulate.living.plan import HOST_SHARE, MEDIAN_PER_CYCLE, SPREAD
 from evercrawl.store.post.ownership import Ownership, Share
