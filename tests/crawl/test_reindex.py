@@ -2,6 +2,7 @@
 
 import asyncio
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +93,23 @@ def test_there_must_be_a_crawl_and_nobody_at_it(tmp_path):
     (tmp_path / "crawl.json").write_text("{}")
     with Lock.take(tmp_path, "crawling", 0.0), pytest.raises(StoreError, match="in use"):
         reindex(tmp_path)
+
+
+def test_there_is_an_index_at_every_instant(crawled, monkeypatch):
+    """Killed before or after the removal of the old index, a crawl has the old or the new one."""
+    remove, seen = shutil.rmtree, list[bool]()
+
+    def removed(place: Path, **named: bool) -> None:
+        for after in (False, True):
+            if after:
+                remove(place, **named)
+            seen.append(verify(crawled).fine)
+
+    monkeypatch.setattr(shutil, "rmtree", removed)
+    reindex(crawled)
+    assert seen == [True] * 4
+    assert not (crawled / "search.new").exists()
+    monkeypatch.setattr("ctypes.CDLL", lambda _: None)  # a system that cannot exchange folders
+    monkeypatch.setattr(shutil, "rmtree", remove)
+    reindex(crawled)
+    assert verify(crawled).fine

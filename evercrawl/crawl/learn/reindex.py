@@ -1,5 +1,6 @@
 """Rebuilding of the search index from records and archive."""
 
+import ctypes
 import os
 import shutil
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from evercrawl.store.partition import Partition
 TOGETHER: Final = 64  # pages written to the index at once
 COMMITTED_TOGETHER: Final = 20_000  # pages between two commits
 MAKING: Final = "search.new"  # folder of the new index; the old index serves until the new one is complete
+_HERE: Final = -100  # AT_FDCWD
+_EXCHANGE: Final = 2  # RENAME_EXCHANGE
 
 
 class Reindexed(NamedTuple):
@@ -70,9 +73,18 @@ def _remade(partition: Partition, watch: Callable[[str, int, int], None]) -> Rei
         total = _fill(index, partition, troubles, watch)
     finally:
         index.close()
-    shutil.rmtree(final, ignore_errors=True)
-    making.rename(final)
+    if _exchanged(making, final):
+        shutil.rmtree(making, ignore_errors=True)
+    else:
+        shutil.rmtree(final, ignore_errors=True)
+        making.rename(final)
     return Reindexed(total, troubles)
+
+
+def _exchanged(one: Path, other: Path) -> bool:
+    """Exchange two folders at once, so that a kill leaves either; return False if the system or one of them cannot."""
+    exchange = getattr(ctypes.CDLL(None), "renameat2", None)
+    return exchange is not None and not exchange(_HERE, os.fsencode(one), _HERE, os.fsencode(other), _EXCHANGE)
 
 
 def _fill(index: Index, partition: Partition, troubles: list[str], watch: Callable[[str, int, int], None]) -> int:
