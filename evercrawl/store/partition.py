@@ -208,6 +208,8 @@ class Partition:
         if loaded is not None and loaded.head.sequence > self.journal.sequence:
             self.repairs.append(f"the journal ends before snapshot {loaded.name} was made; it is folded again")
             loaded = None
+        if loaded is not None and loaded.head.hashes != self.hasher.mark:  # known.bin may be of either secret
+            loaded = None
         if writable:
             stamped.forget_later(self.disk, stamped.LESSONS, self.journal.sequence)
         try:

@@ -104,6 +104,7 @@ def test_what_is_newer_runs_or_is_no_crawl_is_refused(older, tmp_path, capsys):
 KILLED_ANYWHERE = """
 import contextlib, io, json, os, shutil, signal, sys
 from pathlib import Path
+from evercrawl.ask.verify.verify import verify
 from evercrawl.cli.main import main
 
 def deadly(sound, left):
@@ -130,8 +131,9 @@ while True:
     directory = Path(shutil.copytree(sys.argv[1], Path(sys.argv[2]) / str(calls)))
     if not os.WIFSIGNALED(upgraded(directory, calls)):
         break
-    ended.append([str(directory), upgraded(directory, 1 << 30)])
-    calls += 4
+    wrong = [each for each in verify(directory).wrong if not each.startswith("cash:")]  # whose amounts were made up
+    ended.append([str(directory), wrong, upgraded(directory, 1 << 30)])
+    calls += 2
 print(json.dumps(ended))
 """
 
@@ -141,8 +143,8 @@ def test_an_upgrade_that_is_killed_anywhere_is_finished_by_the_next(older, tmp_p
     ran = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=300)
     ended = json.loads(ran.stdout)
     assert len(ended) > 3
-    for directory, code in ended:
-        assert code == 0, ran.stderr
+    for directory, wrong, code in ended:
+        assert (wrong, code) == ([], 0), ran.stderr
         disk = RealDisk(Path(directory), read_only=True)
         assert [snapshot.version_of(disk, name) for name in snapshot.names(disk)] == [9]
         assert [state.then for state in formats(Path(directory))] == ["current"] * 4
