@@ -278,6 +278,29 @@ def test_who_is_killed_before_the_old_directory_is_marked_has_it_marked_by_whoev
     assert said == []
 
 
+def test_a_move_that_was_killed_once_the_partition_was_in_its_new_place_is_ended_by_the_same_command(
+    wide, tmp_path, monkeypatch, capsys
+):
+    old, new = wide / "part-1", tmp_path / "new"
+
+    def killed(directory: Path) -> str:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(transfer, "mark_left", killed)
+        with pytest.raises(KeyboardInterrupt):
+            move_part(wide, 1, new, lambda said: None)
+    for _ in range(2):
+        assert main(["move", "1", str(new), "--dir", str(wide)]) == 0
+        assert capsys.readouterr().out == f"partition 1 is in {new} already\n"
+        with pytest.raises(ConfigError, match=f"was moved to {new}"):
+            opened(old)
+    opened(new).close()
+    with Lock.take(wide, "evercrawl crawl", 1e9):
+        assert move_part(wide, 1, new, lambda said: None).done
+    assert main(["move", "0", str(new), "--dir", str(wide)]) == 2
+
+
 def test_nothing_is_marked_that_is_of_another_crawl(wide, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

@@ -13,7 +13,7 @@ import msgspec
 
 from evercrawl.cluster.birth import part_directories
 from evercrawl.cluster.moving.order import PartMove, ordered
-from evercrawl.cluster.moving.transfer import check_goal, copy_part, finish, mark_left, prepare
+from evercrawl.cluster.moving.transfer import check_goal, copy_part, finish, is_there, mark_left, prepare
 from evercrawl.cluster.moving.unfinished import UnfinishedGoals, other_goals, removed_goal
 from evercrawl.errors import StoreError
 from evercrawl.store.disk.lock import holder, lock_for_crawl
@@ -107,8 +107,10 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
         The partition was not moved; the message says why.
     """
     goal = goal.absolute()
-    check_goal(directory, number, goal)
     move = PartMove(secrets.token_hex(8), number, str(goal))
+    if is_there(directory, number, move.goal):
+        return _ended(directory, move, tell)
+    check_goal(directory, number, goal)
     if holder(directory) is not None:
         return ordered(directory, move, tell)
     with lock_for_crawl(directory):
@@ -123,3 +125,12 @@ def move_part(directory: Path, number: int, goal: Path, tell: Callable[[str], No
     if trouble:
         tell(trouble)
     return msgspec.structs.replace(move, done=True, copied_bytes=copied, pause_s=time.monotonic() - began)
+
+
+def _ended(directory: Path, move: PartMove, tell: Callable[[str], None]) -> PartMove:
+    """Do what is left of a move that was killed once its partition was there; a running crawl has done it."""
+    if holder(directory) is None:
+        with lock_for_crawl(directory):
+            if trouble := mark_left(directory):
+                tell(trouble)
+    return msgspec.structs.replace(move, done=True)

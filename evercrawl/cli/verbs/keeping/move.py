@@ -86,6 +86,8 @@ def run_parted(args: argparse.Namespace, directory: Path) -> int:
     if args.json:
         row = {"number": number, "from": str(before[0]), "to": moved.goal}
         print(json_line("moved", {**row, "copied_bytes": moved.copied_bytes, "pause_s": round(moved.pause_s, 3)}))
+    elif str(before[0]) == moved.goal:
+        print(f"partition {number} is in {moved.goal} already")
     else:
         print(
             f"partition {number} is in {moved.goal}: {size(moved.copied_bytes)} copied, paused {moved.pause_s:.1f} s; "
