@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+import errno
 import os
 import random
+from pathlib import Path
 
 import pytest
 
 from evercrawl.clock import SystemClock
+from evercrawl.cluster.copies.folder_keeper import FolderKeeper
 from evercrawl.crawl.posting.second_copy import SecondCopy
 from evercrawl.crawl.removing.forgetting import forget
 from evercrawl.crawl.storing import Storing
@@ -334,3 +337,41 @@ def test_a_process_that_came_before_is_told_so(partition, kept):
     held(partition, kept, 9)
     with pytest.raises(StoreError, match="later process"):
         held(partition, kept, 8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_copy_whose_disk_is_full_at_any_step_catches_up_once_there_is_room(partition, tmp_path, seed):
+    """Whatever was written of a step before it met the full disk; meanwhile the partition says why it waits."""
+    draw, room, said = random.Random(seed), [1 << 30], list[str]()
+
+    def before(operation: str, name: str) -> None:
+        if operation in ("write", "rename"):
+            room[0] -= 1
+            if room[0] < 0:
+                raise OSError(errno.ENOSPC, "full")
+
+    place = tmp_path / "second"
+    place.mkdir()
+    for life in range(3, 12):
+        write(partition, draw.randrange(1, 400))
+        partition.disk.append(ORDERS, b"{}\n" * draw.randrange(1, 9))
+        room[0], clock = draw.randrange(0, 6), Clock()
+        keeper = FolderKeeper(place)
+        with pytest.MonkeyPatch.context() as patched, contextlib.closing(keeper):
+            begin = RealDisk.__init__
+
+            def begun(disk: RealDisk, directory: Path, begin=begin, **named: object) -> None:
+                begin(disk, directory, **named, before=before if directory == place else None)
+
+            patched.setattr(RealDisk, "__init__", begun)
+            second = SecondCopy(partition.disk, SHARE, life, keeper, clock, offload)
+            clock.during = [
+                (110.0, lambda one=second: said.append(one.message)),
+                (120.0, lambda: room.__setitem__(0, 1 << 30)),
+            ]
+            assert asyncio.run(second.hold(partition.journal.durable))
+            assert second.message == ""
+        with contextlib.closing(RealDisk(place, read_only=True)) as disk:
+            assert same(partition, disk)
+            assert state_of(disk).whole
+    assert any("cannot be written" in sentence and "no room" in sentence for sentence in said), said
