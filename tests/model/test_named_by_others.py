@@ -6,11 +6,13 @@ from evercrawl.config import Config
 from evercrawl.model.policy.foresight import Foresight
 from evercrawl.model.rules.named_by_others import (
     DAY_S,
+    DOUBT,
     FIRST,
     MOST_PORTS,
     OTHERS_PORTS,
     PER_GOOD,
     VAIN,
+    NamedByOthers,
 )
 from evercrawl.parse.sites import site_rules
 from evercrawl.store.journal.events import Visit
@@ -26,12 +28,13 @@ def waiting(made) -> list[str]:
     return [url for url in urls if url.startswith(f"{SITE}/j")]
 
 
-def begin(made, **settings: object) -> None:
-    """Read a site with twenty pages that wait, beside another."""
+def begin(made, **settings: object) -> NamedByOthers:
+    """Read a site with twenty pages that wait, beside another; return what counts the URLs that others name."""
     made.config = Config(scope="any", **settings)
-    made.limited(scope="any", **settings)
+    others = made.limited(scope="any", **settings).others
     made.seed(f"{SITE}/", EVIL)
     made.visit(f"{SITE}/", made.page("Home", *(f"{SITE}/{n}" for n in range(20))))
+    return others
 
 
 def name(made, first: int, count: int = 900) -> None:
@@ -80,6 +83,46 @@ def test_none_comes_in_once_too_many_led_to_nothing_and_each_day_half_of_that_is
     made.visit(f"{SITE}/1", made.page("1"))
     name(made, 3000)
     assert len(waiting(made)) == VAIN + FIRST
+
+
+def test_a_host_is_doubted_once_most_led_to_nothing_and_until_that_is_forgotten(made):
+    others = begin(made)
+    name(made, 0)
+    host = made.state.hosts.find("example.org")
+    for n in range(DOUBT):
+        assert not others.doubted(host)
+        made.visit(f"{SITE}/j{n}", b"nothing here", 404)
+    assert others.doubted(host)
+    for n in range(20, 20 + DOUBT):
+        made.visit(f"{SITE}/j{n}", made.page(f"a page {n}"))
+    assert not others.doubted(host)
+    made.visit(f"{SITE}/j50", b"nothing here", 404)
+    assert others.doubted(host)
+    made.now += DAY_S
+    made.visit(f"{SITE}/1", made.page("1"))
+    assert not others.doubted(host)
+
+
+@pytest.mark.parametrize(("status", "doubted"), [(200, False), (404, True)])
+def test_a_redirect_led_to_something_if_what_it_made_known_is_a_page(made, status, doubted):
+    others = begin(made)
+    name(made, 0)
+    for n in range(DOUBT + 1):
+        made.visit(f"{SITE}/j{n}", b"", 301, location=f"/moved{n}")
+    host = made.state.hosts.find("example.org")
+    assert others.doubted(host)
+    for n in range(DOUBT):
+        made.visit(f"{SITE}/moved{n}", made.page(f"a page that moved {n}"), status)
+    assert others.doubted(host) == doubted
+
+
+def test_what_is_unread_and_named_by_others_alone_is_known_after_a_restart_too(made):
+    begin(made)
+    name(made, 0, 20)
+    made.visit(f"{SITE}/j3", b"nothing here", 404)
+    for others in (made.limited(scope="any").others, NamedByOthers(made.state, 10_000)):
+        urls = made.state.urls.get_many([n for n in range(made.state.known.count) if others.named(n)])
+        assert urls == [f"{SITE}/j{n}" for n in range(20) if n != 3]
 
 
 def test_a_restart_counts_what_waits_and_what_was_a_page(made):

@@ -11,6 +11,7 @@ from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.archiving import archive
 from evercrawl.crawl.learn.cash import Cashier
 from evercrawl.crawl.learn.changes import Changes
+from evercrawl.crawl.learn.doubts import Doubts
 from evercrawl.crawl.learn.indexing import Indexing
 from evercrawl.crawl.learn.queueing import Queueing
 from evercrawl.crawl.learn.retirees import Retirees
@@ -51,9 +52,9 @@ class Learner:
         The admission of new URLs, the budgets of hosts and sites, and the retired pages.
     events, changes
         Makes the event of a visit from a reading; and learns rates of change.
-    listeners, found, ended
-        Called in order with each visit, with each discovery that no visit made, and with the number of visits in each
-        batch.
+    listeners, found, listed, ended
+        Called in order with each visit, with each discovery that no visit made, with the slots that a sitemap lists,
+        and with the number of visits in each batch.
     tally
         The listener that counts visits.
 
@@ -77,13 +78,14 @@ class Learner:
         *,
         listeners: tuple[VisitListener, ...],
         found: tuple[Callable[[Discovery], None], ...],
+        listed: Callable[[Slots], None],
         ended: tuple[Callable[[int], None], ...],
         tally: ProgressTally,
     ) -> None:
         self._partition, self._state, self._scope = partition, partition.state, scope
         self._admission, self._budgets, self._retirees = admission, budgets, retirees
         self._events, self._notices = events, changes.notices
-        self._listeners, self._found, self._ended = listeners, found, ended
+        self._listeners, self._found, self._listed, self._ended = listeners, found, listed, ended
         self.tally, self.news = tally, 0
 
     def shelvables(self) -> list[Shelvable]:
@@ -132,6 +134,7 @@ class Learner:
         Return whether the budgets had room for all of its URLs.
         """
         slots = self._state.table.find(self._state.hasher.keys(urls))
+        self._listed(slots)
         unknown = [url for url, slot in zip(urls, slots.tolist(), strict=True) if slot == NO_SLOT]
         inside = self._admission.in_scope(unknown, LISTED_DEPTH, {})
         new = self._budgets.within(inside)
@@ -281,10 +284,11 @@ def learner_of(
     state = partition.state
     near, budgets, tally = NearDuplicates(partition), budgets or Budgets(state, Config()), ProgressTally()
     retirees = Retirees(state, frontier, refresh_after_s)
-    queueing = Queueing(frontier, retirees, refresh_after_s, state.post)
+    doubts = Doubts(state, frontier, budgets.others)
+    queueing = Queueing(frontier, retirees, refresh_after_s, state.post, doubts=doubts)
     listeners = (
-        near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, random_probes, checks,
-        crowded_pages, tally, heard, requisites, costs,
+        near, budgets, mirrors, known, weighing, lessons, expecting, probes, indexing, queueing, doubts, random_probes,
+        checks, crowded_pages, tally, heard, requisites, costs,
     )  # fmt: skip
 
     def release(_: int) -> None:
@@ -305,6 +309,7 @@ def learner_of(
         changes,
         listeners=tuple(each for each in listeners if each is not None),
         found=tuple(each.found for each in (known, virtual_turns, queueing) if each is not None),
+        listed=doubts.listed,
         ended=(release, *((virtual_turns.turn,) if virtual_turns is not None else ()), cashier.audit),
         tally=tally,
     )

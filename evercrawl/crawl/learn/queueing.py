@@ -1,6 +1,7 @@
 """Queueing after a visit: of the pages that it made known, of retired pages that it newly links to, and of its page."""
 
 from evercrawl.crawl.backoff import in_trouble
+from evercrawl.crawl.learn.doubts import Doubts
 from evercrawl.crawl.learn.retirees import Retirees
 from evercrawl.model.rules.waits import wait_s
 from evercrawl.model.stored.remembered import Remembered
@@ -22,21 +23,30 @@ class Queueing:
         Minimum time between two visits of a page; a page that is gone waits for multiples of it.
     post
         Knows the owner of each host; a page waits in the partition that owns its host. None if there is one partition.
+    doubts
+        Holds back pages of doubted hosts.
     """
 
     def __init__(
-        self, frontier: Frontier, retirees: Retirees, refresh_after_s: float, post: PostBook | None = None
+        self,
+        frontier: Frontier,
+        retirees: Retirees,
+        refresh_after_s: float,
+        post: PostBook | None = None,
+        *,
+        doubts: Doubts,
     ) -> None:
-        self._post = post
+        self._post, self._doubts = post, doubts
         self._frontier, self._retirees, self._refresh_after_s = frontier, retirees, refresh_after_s
 
     def found(self, found: Discovery) -> None:
         """Queue new pages on their hosts."""
-        if self._post is None:
+        held = self._doubts.hold(found)
+        if self._post is None and not held:
             self._frontier.add_found(found.hosts, found.first_slot)
             return
         for slot, host in enumerate(found.hosts, found.first_slot):
-            if self._post.owns(host):
+            if slot not in held and (self._post is None or self._post.owns(host)):
                 self._frontier.add_new(host, (slot,))
 
     def learned(self, visit: Remembered) -> None:

@@ -62,6 +62,8 @@ class Budgets:
     ----------
     backlog
         `max_backlog_per_host`; 0 where there is none.
+    others
+        Counts the URLs that only pages of other sites name.
     refused
         Links refused in this run, by the name of the setting.
     """
@@ -77,7 +79,7 @@ class Budgets:
         self._seeded: set[int] = set()
         self.refused: Counter[str] = Counter()
         self._results = SearchResults(state, config.max_search_results)
-        self._others = NamedByOthers(state, self.backlog)
+        self.others = NamedByOthers(state, self.backlog)
         self._count()
 
     @property
@@ -85,7 +87,7 @@ class Budgets:
         """Bytes of memory in use."""
         count = len(self._state.sites)
         sites = count * self._pages.itemsize + self._linking.nbytes(count) if self._per_link else 0
-        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites + self._others.nbytes
+        return len(self._state.hosts) * (self._unread.itemsize + self._own.itemsize) + sites + self.others.nbytes
 
     def _count(self) -> None:
         """Count what is known. Of links to what was known already, those read in this run count alone."""
@@ -149,7 +151,7 @@ class Budgets:
             whole = found_site(name) if self._per_link else ""
             setting = self.over(name, linking, hosts[name], sites[whole], others=name in others)
             if not setting and ports and (port := port_of(url)):
-                of_host = named.setdefault(name, {*self._others.ports_of(name)})
+                of_host = named.setdefault(name, {*self.others.ports_of(name)})
                 if port not in of_host and len(of_host) >= (OTHERS_PORTS if name in others else MOST_PORTS):
                     setting = "max_backlog_per_host"
                 else:
@@ -192,7 +194,7 @@ class Budgets:
         """
         host = self._state.hosts.find(name)
         waiting = host_more + (int(self._unread[host]) if host is not None else 0)
-        if others and self._others.room(host, self._owned(host), waiting - host_more) <= host_more:
+        if others and self.others.room(host, self._owned(host), waiting - host_more) <= host_more:
             return "max_backlog_per_host"
         if self.backlog and waiting >= self.backlog and waiting >= PER_OWN * self._owned(host):
             return "max_backlog_per_host"
@@ -221,7 +223,7 @@ class Budgets:
         """Count URLs that became known."""
         state = self._state
         self._results.admitted(found.urls)
-        self._others.admitted(found)
+        self.others.admitted(found)
         for host in found.hosts:
             self._unread[host] += 1
         if self._per_link:
@@ -249,7 +251,7 @@ class Budgets:
     def learned(self, visit: Remembered) -> None:
         """Count a visit that is remembered."""
         event, before = visit.event, visit.reading.before
-        self._others.learned(event)
+        self.others.learned(event)
         if event.visits == 1:
             self._unread[event.host] -= 1
         own, was = bool(event.flags & MEMBER), before.member and before.visits > 0

@@ -7,8 +7,10 @@ turns from the links of its own pages, and the crawl would request thousands of 
   was read and has content of its own, up to a tenth of the backlog. Otherwise, a tenth of the backlog may wait.
 * None is admitted while more of them led to nothing than `VAIN` plus an eighth of the host's pages, or than
   `VAIN_ALONE` plus the number of its pages while no other URLs wait. This count is halved each day.
+* Once `DOUBT` of them led to nothing, and more than had content of their own, the host is doubted: those that wait
+  then, and further ones, wait behind the host's other URLs (`crawl.learn.doubts`).
 * A copy of a page of another host, as mirrors have, counts as content of its own; a copy of a page of the same host
-  leads to nothing.
+  leads to nothing. So does a redirect, until a page that it made known is read and has content of its own.
 * A partition limits only URLs of its own hosts; it names all others to the partitions that own them.
 
 Ports are limited too, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of
@@ -20,12 +22,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
 from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.cash.spread import ELSEWHERE
 from evercrawl.store.journal.events import MEMBER
 from evercrawl.store.records.records import MEMBER as RECORDED_MEMBER
+from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Flags, Outcome, Slots
 
 if TYPE_CHECKING:
@@ -44,6 +48,8 @@ VAIN_PART: Final = 8
 """Further one for this many pages of the host."""
 VAIN_ALONE: Final = 100
 """Number that may lead to nothing, in addition to one for each page of the host, while no other URLs wait."""
+DOUBT: Final = 6
+"""Number that led to nothing after which a host may be doubted."""
 MOST_PORTS: Final = 64
 """Number of ports of a host, besides the usual ones, that may become known."""
 OTHERS_PORTS: Final = 2
@@ -76,11 +82,18 @@ class NamedByOthers:
         The state of the crawl; URLs that are already known are counted.
     backlog
         `max_backlog_per_host`; 0 for no limits.
+
+    Attributes
+    ----------
+    unread
+        Whether a URL is unread and only pages of other sites named it when it became known: one bit a slot, the lowest
+        bit first; only if there are limits.
     """
 
     def __init__(self, state: State, backlog: int) -> None:
         self._state = state
         self._most = min(max(backlog // PART, FIRST), backlog)
+        self.unread: NDArray[np.uint8] = reserve(np.uint8, 1 << 29)
         self._waiting: Slots = reserve(np.uint32, 1 << 27)  # by host
         self._good: Slots = reserve(np.uint32, 1 << 27)
         self._vain: Slots = reserve(np.uint32, 1 << 27)
@@ -92,7 +105,8 @@ class NamedByOthers:
     @property
     def nbytes(self) -> int:
         """Memory use in bytes."""
-        return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports)
+        bits = self._state.known.count // 8 if self._most else 0
+        return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports) + bits
 
     def _count(self) -> None:
         """Count the known URLs in pieces, so that this needs little memory even in a large crawl."""
@@ -111,7 +125,10 @@ class NamedByOthers:
             rows = records[start : start + _PIECE]
             rows = rows[(rows["outcome"] != 0) & named[rows["slot"]]]
             np.subtract.at(self._waiting, rows["host"], 1)
+            named[rows["slot"]] = False
             np.add.at(self._good, rows["host"][(rows["flags"] & RECORDED_MEMBER) != 0], 1)
+        packed = np.packbits(named, bitorder="little")
+        self.unread[: len(packed)] = packed
 
     # What may be admitted
 
@@ -142,6 +159,15 @@ class NamedByOthers:
         """Return the ports of a host, besides the usual ones, that became known in this run."""
         return self._ports.get(name, set())
 
+    def named(self, slot: int) -> bool:
+        """Return whether a URL is unread, and only pages of other sites named it when it became known."""
+        return bool(self.unread.item(slot >> 3) >> (slot & 7) & 1)
+
+    def doubted(self, host: int) -> bool:
+        """Return whether most URLs of a host that only other sites name led to nothing lately."""
+        vain = self._vain.item(host)
+        return vain >= DOUBT and vain > self._good.item(host)
+
     # What was admitted
 
     def admitted(self, found: Discovery) -> None:
@@ -157,8 +183,13 @@ class NamedByOthers:
             site_of = self._state.site_of
             own = site_of[int(self._state.known.row(found.source)["host"])]
             others = [host for host in found.hosts if site_of[host] != own]
-        for host in others:
-            self._waiting[host] += 1
+        if not others:
+            return
+        whole = len(others) == len(found.hosts)
+        for slot, host in enumerate(found.hosts, found.first_slot):
+            if whole or site_of[host] != own:
+                self._waiting[host] += 1
+                self.unread[slot >> 3] |= 1 << (slot & 7)
 
     def learned(self, event: Visit) -> None:
         """Count a visit."""
@@ -168,14 +199,28 @@ class NamedByOthers:
         if day > self._day:
             self._vain[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
             self._day = day
-        if event.visits != 1 or not is_named_by_others(self._state, event.slot):
-            return
         host = event.host
+        if event.visits != 1:
+            return
+        if not is_named_by_others(self._state, event.slot):
+            if event.flags & MEMBER and self._follows_redirect_of_others(event.slot) and self._vain.item(host):
+                self._vain[host] -= 1
+                self._good[host] += 1
+            return
+        self.unread[event.slot >> 3] &= ~(1 << (event.slot & 7)) & 0xFF
         self._waiting[host] -= min(self._waiting.item(host), 1)
         if event.flags & MEMBER or self._copies_another_host(event):
             self._good[host] += 1
         else:
             self._vain[host] += 1
+
+    def _follows_redirect_of_others(self, slot: int) -> bool:
+        """Return whether a redirect from a URL that only pages of other sites name made a URL known."""
+        source = int(self._state.known.row(slot)["source"])
+        if source == NO_SLOT or not is_named_by_others(self._state, source):
+            return False
+        record = int(self._state.table.record[source])
+        return record < NO_RECORD and int(self._state.records.rows["outcome"][record]) == Outcome.REDIRECT
 
     def _copies_another_host(self, event: Visit) -> bool:
         """Return whether a page is a copy of a page of another host, as pages of mirrors are."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from evercrawl.schedule.abilities import Assesses, Follows, Priced, assessed, p_fresh
 from evercrawl.schedule.base import Context, Policy, Surroundings
+from evercrawl.schedule.frontier.held_pages import HeldPages
 from evercrawl.schedule.frontier.host_queues import HostQueues
 from evercrawl.schedule.frontier.host_rows import HOST
 from evercrawl.schedule.frontier.hosts import AWAY_S
@@ -34,6 +35,9 @@ _LOOK_MOST_S: Final = 60.0  # maximum of this delay, because the policy's answer
 ESTABLISHED: Final = 16
 """Number of pages read after which a host that no seed names is known at its address: a few more than are needed to
 notice that its pages are endless."""
+_FREED: Final = 4
+"""Least number of held pages of a host that are released together if no other new pages wait there."""
+_FREED_HOSTS: Final = 64  # hosts of which one held page each is released if the policy excludes all pages
 _HOSTS_OWN: Final = 0.8  # fraction of a visit's log worth above the crawl's price that counts as its host's price
 _NOTHING: Final = np.zeros(0)
 _LATER: Final = -1
@@ -91,6 +95,8 @@ class Frontier(PoliteHosts):
         Tells which hosts must wait for a name look-up; None if no names are looked up.
     hurried
         Whether a choice that has found a page should end early, because others wait.
+    held
+        New pages that wait behind the others of their hosts.
     """
 
     def __init__(
@@ -136,12 +142,15 @@ class Frontier(PoliteHosts):
         self._returned = set[int]()  # slots of that choice that were put back or given up
         self._spent = self._passed_over = False  # whether the last choice left nothing; skipped hosts of an address
         self._left_alone_until = 0.0  # the policy excludes all pages until this instant
+        self._freed = max(_FREED, 2 * connections_per_host)
         self._new_hosts, self._new = array("I"), array("I")  # arrivals since the last choice: new and visited pages
+        self._newly, self._newly_up_to = set[int](), 0  # the hosts of the first so many new arrivals
         self._seen_hosts, self._seen, self._seen_until = array("I"), array("I"), array("d")
         self._queued_new, self._queued_seen = 0, 0  # number of pages in the queues
         self.predicted_fresh = dict[int, float]()
         self.locator: Locator | None = None
         self.hurried: Callable[[], bool] = _never
+        self.held = HeldPages()
 
     def add_hosts(self, names: Sequence[str], pages: Ints | None = None) -> None:
         """Add hosts with the next numbers, with their numbers of known pages."""
@@ -167,6 +176,41 @@ class Frontier(PoliteHosts):
             new.append(first)
             new_hosts.append(number)
             first += 1
+
+    def take_among(self, number: int, unwanted: NDArray[np.uint8], known: int, *, but: Collection[int]) -> list[int]:
+        """Take the new pages of a host whose bits are set in `unwanted`, except some; return their slots, in order.
+
+        Only bits of new pages may be set; `known` is the number of known pages.
+        """
+        self._flush(valued=False)
+        dropped = np.zeros(known // 64 + 1, np.uint64)
+        new, _ = self._queues.drop(number, number + 1, unwanted[: known // 8 + 1], dropped.view(np.uint8), 1 << 62)
+        self._count(-new, new=True)
+        words: Ints = np.flatnonzero(dropped)
+        bits = np.unpackbits(dropped[words].view(np.uint8), bitorder="little").reshape(-1, 64)
+        of_words, places = np.nonzero(bits)
+        slots: list[int] = (64 * words[of_words] + places).tolist()
+        kept = {slot for slot in slots if slot in but}
+        self.add_new(number, kept)
+        return [slot for slot in slots if slot not in kept]
+
+    def hold_back(self, number: int, slots: Iterable[int], naming: Callable[[int], int]) -> None:
+        """Let new pages of a host wait behind its others; `naming` maps each to the site that names it.
+
+        Where no other new page waits, some of them are queued at once.
+        """
+        for slot in slots:
+            self.held.hold(number, slot, naming(slot))
+        self._free_if_dry(number)
+
+    def release_held(self, number: int) -> None:
+        """Queue all held pages of a host."""
+        self._free(number, self.held.of(number))
+
+    def claim(self, number: int, slot: int) -> None:
+        """Let a page of a host wait behind others no longer; its own pages name it."""
+        if self.held.remove(number, slot):
+            self.add_new(number, (slot,))
 
     def add_seen(self, number: int, slot: int, not_before: float = 0.0, *, visited_at: float | None = None) -> None:
         """Add a visited page for its refresh, `refresh_after_s` after the visit at the earliest.
@@ -236,12 +280,17 @@ class Frontier(PoliteHosts):
                 return chosen
             if chosen and going and self.hurried():
                 break
+        if self.held:
+            for host, _, _ in chosen:
+                self._turned(host.number)
         self._spent = not going and not self._passed_over
         if self._left_alone_until == 0.0 and not chosen and most > 0 and self._policy.min_value > -math.inf:
             due_at = self._queues.due_at()
             self._left_alone_until = min(due_at, now + _LOOK_MOST_S) if due_at > now else now + _LOOK_S
             if owing:  # pages that were reviewed may be wanted
                 self._left_alone_until = now
+            for number in self.held.hosts()[:_FREED_HOSTS]:
+                self._free(number, 1)
         return chosen
 
     @property
@@ -278,6 +327,7 @@ class Frontier(PoliteHosts):
         taken = self._queues.take(host.number)
         if taken is not None:
             self._count(-1, new=taken[1])
+            self._turned(host.number)
         return taken
 
     def take_page(self, host: Host, slot: int) -> bool:
@@ -300,19 +350,27 @@ class Frontier(PoliteHosts):
         self._count(-new, new=True)
         self._count(-seen, new=False)
         self._left_alone_until = 0.0
-        return new + seen
+        if not self.held:
+            return new + seen
+        held = self.held.drop(range(first, last), unwanted, dropped)
+        for number in range(first, last):
+            self._free_if_dry(number)
+        return new + seen + held
 
     def take_waiting(self, host: Host, slot: int, known: int) -> tuple[bool, bool]:
         """Take a page out of order, read or not; return whether it waited, and whether as a new page.
 
         See `take_page`; `known` is the number of known pages.
         """
+        if self.held.remove(host.number, slot):
+            return True, True
         self._flush(valued=False)
         wanted = np.zeros(known // 8 + 1, np.uint8)
         wanted[slot >> 3] = 1 << (slot & 7)
         new, seen = self._queues.drop(host.number, host.number + 1, wanted, np.zeros_like(wanted), 1 << 62)
         self._count(-new, new=True)
         self._count(-seen, new=False)
+        self._free_if_dry(host.number)
         return new + seen > 0, new > 0
 
     def change_delay(
@@ -380,7 +438,7 @@ class Frontier(PoliteHosts):
     @property
     def new_count(self) -> int:
         """The number of waiting pages that were never fetched, or are to be fetched again."""
-        return self._queued_new + len(self._new)
+        return self._queued_new + len(self._new) + self.held.count
 
     @property
     def seen_count(self) -> int:
@@ -389,7 +447,7 @@ class Frontier(PoliteHosts):
 
     def size_bytes(self) -> int:
         """Return the memory use of the queues and hosts in bytes."""
-        return self._queues.size_bytes() + len(self.hosts) * HOST.itemsize
+        return self._queues.size_bytes() + len(self.hosts) * HOST.itemsize + self.held.size_bytes()
 
     def waiting_on(self) -> tuple[Ints, Ints]:
         """Return the numbers of new pages, and of pages to refresh, that wait on each host, by host number."""
@@ -404,7 +462,7 @@ class Frontier(PoliteHosts):
 
     def idle(self, now: float) -> bool:
         """Whether no unfetched pages are left, except on hosts that are away."""
-        if self.new_count == 0:
+        if self._queued_new + len(self._new) == 0:
             return True
         away_until = self._rows.away_until
         if any(away_until[number] - now <= AWAY_S for number in self._new_hosts):
@@ -425,7 +483,7 @@ class Frontier(PoliteHosts):
             now, most, self._new_hosts, self._new, several=self._several
         )
         self._queued_new += added
-        del self._new_hosts[:], self._new[:]
+        self._clear_new()
         values, keys, fresh, pages = _NOTHING, _NOTHING, None, None
         context = self._surroundings(now, self.seen_count)
         if len(slots):
@@ -534,6 +592,34 @@ class Frontier(PoliteHosts):
         self._queued_seen -= len(rows) - fresh
         return rows, out, busy
 
+    # Held pages
+
+    def _turned(self, number: int) -> None:
+        """Count a turn of a host; release held pages if one has its turn, or if no other new page waits."""
+        if number in self.held and (self.held.turn(number) or not self._new_waits(number)):
+            self._free(number, 1 if self._new_waits(number) else self._freed)
+
+    def _free_if_dry(self, number: int) -> None:
+        if number in self.held and not self._new_waits(number):
+            self._free(number, self._freed)
+
+    def _free(self, number: int, most: int) -> None:
+        """Queue up to `most` held pages of a host."""
+        for _ in range(most):
+            slot = self.held.release(number)
+            if slot is None:
+                return
+            self.add_new(number, (slot,))
+
+    def _new_waits(self, number: int) -> bool:
+        """Whether new pages of a host are in its queue, or about to be."""
+        if self._queues.new(number) > 0:
+            return True
+        if self._newly_up_to < len(self._new_hosts):
+            self._newly.update(self._new_hosts[self._newly_up_to :])
+            self._newly_up_to = len(self._new_hosts)
+        return number in self._newly
+
     def _one_more(self, number: int, begun: int) -> bool:
         """Whether another page of a host may be chosen at the same instant, after `begun` pages."""
         of, addresses = self._rows, self._addresses
@@ -561,7 +647,12 @@ class Frontier(PoliteHosts):
             self._newcomers_away.added(self._new_hosts, self._chose_at)
             self._queues.append(self._new_hosts, self._new)
             self._queued_new += len(self._new)
-            del self._new_hosts[:], self._new[:]
+            self._clear_new()
+
+    def _clear_new(self) -> None:
+        del self._new_hosts[:], self._new[:]
+        self._newly.clear()
+        self._newly_up_to = 0
 
 
 def _never() -> bool:

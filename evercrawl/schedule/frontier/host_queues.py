@@ -211,6 +211,11 @@ class HostQueues:
         new, seen = (lots[heap].astype(np.int64) + lots[rest] for heap, rest in (("short", "bag"), ("awake", "asleep")))
         return new, seen
 
+    def new(self, host: int) -> int:
+        """Return the number of new pages of a host that wait."""
+        lot = self._lots[host]
+        return int(lot["short"]) + int(lot["bag"])
+
     def seen(self, host: int) -> int:
         """Return the number of visited pages of a host that wait."""
         lot = self._lots[host]
