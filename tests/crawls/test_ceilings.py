@@ -20,7 +20,7 @@ CEILINGS = {
     "names": (state, "NAMES_BYTES", 90, "as many bytes of host names as it can have"),
     "visited pages": (state, "Records", partial(Records, 64), "as many visited pages as it can have (63)"),
     "URLs": (state, "Table", partial(Table, 4, 1), "the table is full with"),
-    "queues": ("evercrawl.schedule.frontier.frontier.HostQueues", partial(HostQueues, capacity=8), "as many hosts"),
+    "queues": ("evercrawl.schedule.frontier.waiting_pages.HostQueues", partial(HostQueues, capacity=8), "as many hosts"),
 }
 
 
