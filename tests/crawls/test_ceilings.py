@@ -7,6 +7,7 @@ import pytest
 from evercrawl.ask.verify.verify import verify
 from evercrawl.errors import CeilingError
 from evercrawl.parse.sites import found_site
+from evercrawl.schedule.frontier import waiting_pages
 from evercrawl.schedule.frontier.host_queues import HostQueues
 from evercrawl.store import state
 from evercrawl.store.partition import Partition
@@ -20,7 +21,7 @@ CEILINGS = {
     "names": (state, "NAMES_BYTES", 90, "as many bytes of host names as it can have"),
     "visited pages": (state, "Records", partial(Records, 64), "as many visited pages as it can have (63)"),
     "URLs": (state, "Table", partial(Table, 4, 1), "the table is full with"),
-    "queues": ("evercrawl.schedule.frontier.waiting_pages.HostQueues", partial(HostQueues, capacity=8), "as many hosts"),
+    "queues": (waiting_pages, "HostQueues", partial(HostQueues, capacity=8), "as many hosts"),
 }
 
 
