@@ -47,6 +47,6 @@ def site(beside: asyncio.AbstractEventLoop) -> Iterator[Loopback]:
 def crawled(site: Loopback, tmp_path: Path) -> str:
     """Crawl the small web until nothing is left, and return the crawl directory."""
     directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "600", "--quiet"]
     assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
     return directory

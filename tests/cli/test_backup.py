@@ -171,7 +171,7 @@ def test_a_later_backup_of_more_urls_that_is_broken_off_is_a_sound_crawl(site, t
     flags = ["--dir", str(source), "--delay", "0", "--allow-net", NETWORK, "--quiet", "--no-index"]
     assert main(["crawl", *site.seeds, *flags, "--pages", "2"]) == 0
     backup(source, first, time.time())
-    assert main(["crawl", *flags, "--until-idle", "--seconds", "30"]) == 0
+    assert main(["crawl", *flags, "--until-idle", "--seconds", "600"]) == 0
     for most in range(60):
         target = Path(shutil.copytree(first, tmp_path / f"t{most}"))
         broken = broken_off(str(source), target, most, monkeypatch)

@@ -20,7 +20,7 @@ words = ["/copy"]
 def test_a_focus_goes_from_a_file_into_the_crawl_and_is_told(site: Loopback, tmp_path: Path, capsys):
     directory, file = tmp_path / "crawl", tmp_path / "focus.toml"
     file.write_text(FOCUS)
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet", "--no-index"]
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "600", "--quiet", "--no-index"]
     more = ["--config", str(file), "--policy", "xyleme", "--discovery", "75%"]
     assert main(["crawl", *site.seeds, "--dir", str(directory), *flags, *more]) == 0
     config = load(directory / "crawl.toml")

@@ -7,7 +7,7 @@ from evercrawl.cli.main import main
 from evercrawl.config import SiteRules, load
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
-FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet", "--no-index"]
+FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "600", "--quiet", "--no-index"]
 
 
 def test_a_section_goes_from_a_file_into_the_crawl_holds_there_and_is_told(site: Loopback, tmp_path: Path, capsys):

@@ -9,7 +9,7 @@ from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
 
 def test_an_honest_crawl_is_told_to_be_one(site: Loopback, tmp_path: Path, capsys):
     directory = str(tmp_path / "crawl")
-    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+    flags = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "600", "--quiet"]
     assert main(["crawl", *site.seeds, "--dir", directory, *flags]) == 0
     assert main(["suspects", "--dir", directory]) == 0
     assert capsys.readouterr().out == "0 suspicions among 2 sites\n"

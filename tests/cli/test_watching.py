@@ -31,7 +31,7 @@ from evercrawl.errors import ConfigError, NoRoomError
 from evercrawl.progress import PartHealth, Progress, Summary
 from evercrawl.simulate.surroundings.loopback import NETWORK
 
-FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "60", "--quiet"]
+FLAGS = ["--delay", "0", "--allow-net", NETWORK, "--until-idle", "--seconds", "600", "--quiet"]
 DEAD = "http://127.0.0.2:9/"
 
 

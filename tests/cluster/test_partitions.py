@@ -27,10 +27,12 @@ def test_a_crawl_is_divided_and_nothing_is_lost_when_processes_are_killed(served
     crawl = served.start("--partitions", "4", "--until-idle", "--quiet")
     draw, killed = random.Random(1), 0
     for _ in range(3):
-        time.sleep(1.5)
-        if crawl.poll() is None and (there := served.processes()):
+        while crawl.poll() is None and not (there := served.processes()):
+            time.sleep(0.05)
+        if crawl.poll() is None:
             os.kill(draw.choice(there), signal.SIGKILL)
             killed += 1
+        time.sleep(1.5)
     out, err = crawl.communicate(timeout=120)
     assert crawl.returncode == 0, out + err
     assert killed, "the crawl was over before anything was killed"

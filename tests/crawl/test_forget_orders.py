@@ -39,7 +39,7 @@ def crawled(tmp_path_factory):
 
     async def go() -> None:
         async with Loopback(hosts=2, pages=6, changing=0) as server:
-            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=60))
+            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=600))
 
     asyncio.run(go())
     return directory
@@ -102,7 +102,7 @@ def test_orders_around_it_keep_their_turn(copy):
 
     async def go() -> None:
         said = list[str]()
-        limits = Limits(until_idle=True, seconds=60)
+        limits = Limits(until_idle=True, seconds=600)
         await crawl(copy, CONFIG, (), limits, lambda progress: said.append(progress.message))
         assert any("pauses to forget" in one for one in said)
 
@@ -118,7 +118,7 @@ def test_what_orders_set_before_it_holds_after_it(tmp_path):
 
     async def go() -> None:
         async with Loopback(hosts=2, pages=6, changing=0) as server:
-            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=60))
+            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=600))
             given = (
                 CrawlOrder("exclude", pattern="/p/4"),
                 CrawlOrder("set", name="keep_versions", values=("1",)),

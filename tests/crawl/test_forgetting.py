@@ -39,7 +39,7 @@ from evercrawl.types import NO_SLOT
 from tests.helpers.hand_made import SITE, HandMade
 
 CONFIG = Config(delay_s=0.0, allow_net=(NETWORK,))
-LIMITS = Limits(until_idle=True, seconds=60)
+LIMITS = Limits(until_idle=True, seconds=600)
 
 
 class KilledError(Exception):

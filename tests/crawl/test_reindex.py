@@ -23,7 +23,7 @@ def crawled(tmp_path):
     async def go() -> None:
         async with Loopback(hosts=2, pages=12, changing=0) as server:
             config = Config(delay_s=0.0, allow_net=(NETWORK,))
-            await crawl(tmp_path / "crawl", config, server.seeds, Limits(until_idle=True, seconds=60))
+            await crawl(tmp_path / "crawl", config, server.seeds, Limits(until_idle=True, seconds=600))
 
     asyncio.run(go())
     return tmp_path / "crawl"

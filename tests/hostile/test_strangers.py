@@ -67,7 +67,7 @@ def crawled(tmp_path_factory):
     async def go() -> None:
         async with Loopback(hosts=2, pages=6, changing=0) as server:
             settings = Config(delay_s=0.0, allow_net=(NETWORK,), workers="0", index=False)
-            await run_crawl(directory, settings, server.seeds, Limits(until_idle=True, seconds=60))
+            await run_crawl(directory, settings, server.seeds, Limits(until_idle=True, seconds=600))
 
     asyncio.run(go())
     return directory

@@ -28,7 +28,7 @@ from evercrawl.store.partition import Partition
 from evercrawl.types import Outcome
 
 ROOT = Path(__file__).parents[2]
-IDLE = Limits(until_idle=True, seconds=60)
+IDLE = Limits(until_idle=True, seconds=600)
 
 
 class Server(Loopback):

@@ -48,7 +48,7 @@ def test_a_crawl_reads_documents_and_feeds(live):
                 "/from-pdf": live.html(text="found in a paper"),
                 "/from-feed": live.html(text="found in a feed"),
             }
-            limits = Limits(until_idle=True, seconds=60)
+            limits = Limits(until_idle=True, seconds=600)
             await live.crawl([f"{origin}/"], limits, refresh_after_s=1000.0, probe_share=0.0, workers="1")
             return origin
 

@@ -73,7 +73,7 @@ def test_the_inside_gets_no_connection_whatever_leads_there(live, tmp_path, way)
             inside = {found for target in targets if (found := normalise(target))}
             await live.crawl(
                 [*ways, *(sorted(inside) if way == "seed" else [])],
-                Limits(seconds=60, until_idle=True),
+                Limits(seconds=600, until_idle=True),
                 allow_net=("127.0.1.0/24",), scope="any", resolve=str(resolve),
             )  # fmt: skip
             return ways, inside, {served.origin for served in server.log}, canary.connections

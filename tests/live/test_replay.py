@@ -34,7 +34,7 @@ ROOT = Path(__file__).parents[2]
 TOOLS = Path(os.environ.get("REPLAY_TESTS_TOOLS", ROOT / ".venv-replay"))
 CHROMIUM = shutil.which("chromium") or shutil.which("google-chrome") or ""
 SEED, HOSTS, PAGES, CYCLE_S = 3, 3, 30, 1.0
-LATEST, IDLE = "2100", Limits(until_idle=True, seconds=60)
+LATEST, IDLE = "2100", Limits(until_idle=True, seconds=600)
 
 pytestmark = pytest.mark.browser
 

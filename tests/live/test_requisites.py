@@ -73,7 +73,7 @@ async def crawled(live: Any, extra: dict[str, Any], *, limits: Limits | None = N
             if run:
                 again(server)
             before = len(server.log)
-            ends = limits or Limits(until_idle=True, seconds=60)
+            ends = limits or Limits(until_idle=True, seconds=600)
             await live.crawl([server.web.origins[0] + "/"], ends, **WITH | more)
             counts.append(Counter(served.path for served in server.log[before:]))
         return server.web.origins[0], counts
@@ -142,7 +142,7 @@ def test_other_hosts_are_asked_only_where_that_is_allowed(live):
             first, second = server.web.origins
             server.extra |= {first + "/": page(live, text=f"<img src={second}/i.png><img src=http://10.9.9.9/i.png>")}
             server.extra["/i.png"] = answer("image/png", b"i")
-            await live.crawl([first + "/"], Limits(until_idle=True, seconds=30), **WITH | more)
+            await live.crawl([first + "/"], Limits(until_idle=True, seconds=600), **WITH | more)
             return second, [served.origin for served in server.log if served.path == "/i.png"]
 
     second, asked = asyncio.run(go())
@@ -174,7 +174,7 @@ def test_endless_styles_end(live):
     async def go() -> int:
         async with live.Server() as server:
             server.web.extra = Endless(extra)
-            await live.crawl([server.web.origins[0] + "/"], Limits(until_idle=True, seconds=60), **WITH)
+            await live.crawl([server.web.origins[0] + "/"], Limits(until_idle=True, seconds=600), **WITH)
             return sum("/x" in served.path for served in server.log)
 
     assert asyncio.run(go()) == 6
@@ -189,7 +189,7 @@ def test_pages_come_first_by_their_share(live):
     async def go() -> list[str]:
         async with live.Server() as server:
             server.extra |= pages
-            await live.crawl([server.web.origins[0] + "/"], Limits(until_idle=True, seconds=60),
+            await live.crawl([server.web.origins[0] + "/"], Limits(until_idle=True, seconds=600),
                              **WITH | {"requisites_share": 0.5, "delay_s": 0.002})  # fmt: skip
             return [served.path for served in server.log if served.path != "/robots.txt"]
 
@@ -258,7 +258,7 @@ def test_what_is_owed_outlives_a_kill(live):
             killed.kill()
             await killed.wait()
             before = len(server.log)
-            await live.crawl([url], Limits(until_idle=True, seconds=60), **WITH)
+            await live.crawl([url], Limits(until_idle=True, seconds=600), **WITH)
             return tuple(Counter(each.path for each in part) for part in (server.log[:before], server.log[before:]))
 
     before, after = asyncio.run(go())

@@ -16,7 +16,7 @@ from evercrawl.cli.verbs.asking.status import rows
 from evercrawl.fetch.signing import new_key
 from evercrawl.progress import Limits
 
-SHORT = Limits(until_idle=True, seconds=30)
+SHORT = Limits(until_idle=True, seconds=600)
 REST = {"refresh_after_s": 1000.0, "probe_share": 0.0}
 
 

@@ -36,7 +36,7 @@ def crawled(tmp_path_factory):
 
     async def go() -> None:
         async with Loopback(hosts=1, pages=2, changing=0) as server:
-            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=60))
+            await crawl(directory, CONFIG, server.seeds, Limits(until_idle=True, seconds=600))
 
     asyncio.run(go())
     return directory
