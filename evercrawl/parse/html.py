@@ -30,7 +30,12 @@ _MOST_CHARS = 16_000
 """Of a title, or of what is said to robots, no more is looked at: some are as long as the page."""
 
 _LANGUAGE = re.compile(r"[a-z]{1,8}([-_][a-z0-9]{1,8})*", re.I)
-_REFRESH = re.compile(r"\s*(?:\d|\.)[\d.]*(?:\s*[;,]\s*|\s+)(?:url\s*=\s*)?(?:\"([^\"]*)|'([^']*)|(.*))", re.I | re.S)
+_TRIMMED = "".join(map(chr, range(0x21)))  # at the ends of a URL
+_REFRESH = re.compile(  # as the HTML standard's "shared declarative refresh steps" read it
+    r"[\t\n\f\r ]*+(?:[0-9]|\.)[0-9.]*+(?:[\t\n\f\r ]*+[;,][\t\n\f\r ]*+|[\t\n\f\r ]++)"
+    r"(?:url[\t\n\f\r ]*+=[\t\n\f\r ]*+)?(?:\"([^\"]*)|'([^']*)|(.*))",
+    re.I | re.S | re.A,
+)
 _SPLIT = re.compile(r"[\s,]+")
 _FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _MOST_ENCODED = 8 << 20  # characters of links whose queries are encoded so; others are left in UTF-8
@@ -145,7 +150,7 @@ def _tag(language: str) -> str:
 def _refresh(content: str, base: str) -> str:
     """Return the target of a meta refresh; "" without one, or if it is the page itself."""
     found = _REFRESH.match(content)
-    target = (found[1] or found[2] or found[3] or "").strip() if found else ""
+    target = (found[1] or found[2] or found[3] or "").strip(_TRIMMED) if found else ""
     return (normalise(target, base) or "") if target else ""
 
 
