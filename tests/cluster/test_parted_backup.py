@@ -119,6 +119,17 @@ def test_partitions_of_different_times_do_not_fit_together_and_their_backup_does
     assert sum(row["checked"]["events"] for row in rows[:2]) == made.events
 
 
+def test_cash_for_a_url_that_no_partition_knows_is_told(wide):
+    partitions = [opened(part) for part in part_directories(wide)]
+    post = partitions[0].state.post
+    assert post is not None
+    post.waiting[12_345] = 0.25
+    found = together(partitions)
+    for partition in partitions:
+        partition.close()
+    assert "partition 0 holds 0.25 of cash for a URL that no partition knows" in found.wrong
+
+
 def test_partitions_of_other_machines_are_fitted_too(kept, wide, tmp_path, capsys):
     """As above; the partitions are on machines that are folders, and the letters of one are received by the other."""
     (tmp_path / "machines").mkdir()

@@ -60,6 +60,13 @@ class Together:
         """Return x + r + source of each page that has any, by URL."""
         return {url: self.value.get(url, 0.0) + self.cash[url] + self.sources.get(url, 0.0) for url in self.cash}
 
+    def pay(self, url: str | None, amount: float, where: str) -> None:
+        """Count cash that waits for a URL; None for one that no partition knows, which is wrong."""
+        if url is None:
+            self.wrong.append(f"{where} holds {amount:.6g} of cash for a URL that no partition knows")
+        else:
+            self.cash[url] += amount
+
 
 def together(partitions: Sequence[Partition]) -> Together:
     """Return the partitions' joint state, checked against the laws of cash and of letters."""
@@ -74,7 +81,7 @@ def together(partitions: Sequence[Partition]) -> Together:
         post = partition.state.post
         assert post is not None
         for key, amount in post.waiting.items():
-            found.cash[urls[key]] += amount
+            found.pay(urls.get(key), amount, f"partition {number}")
     for (one, to), letters in sent.items():
         applied = received.get((one, to), {})
         if sorted(letters) != list(range(1, len(letters) + 1)) or sorted(applied) != list(range(1, len(applied) + 1)):
@@ -88,7 +95,7 @@ def together(partitions: Sequence[Partition]) -> Together:
                 found.wrong.append(f"letter {number} from {one} to {to} was discarded before it was applied")
             found.under_way += math.fsum(amounts)
             for key, amount in zip(keys, amounts, strict=True):
-                found.cash[urls[key]] += amount
+                found.pay(urls.get(key), amount, f"letter {number} from {one} to {to}")
     for pair, came in received.items():
         if not came.keys() <= sent.get(pair, {}).keys():
             found.wrong.append(f"letters from {pair[0]} to {pair[1]} were applied that were never sent")
