@@ -3,7 +3,7 @@
 import pytest
 
 from evercrawl.schedule.policies.greedy import Greedy
-from tests.schedule.frontier.test_frontier import World
+from tests.helpers.frontier_world import World
 
 
 @pytest.fixture

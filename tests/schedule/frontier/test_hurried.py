@@ -1,7 +1,7 @@
 """A choice that has found something ends before another round where others wait."""
 
 from evercrawl.schedule.policies.greedy import Greedy
-from tests.schedule.frontier.test_frontier import World
+from tests.helpers.frontier_world import World
 
 
 def test_a_choice_that_others_wait_for_ends_with_what_it_has_found() -> None:

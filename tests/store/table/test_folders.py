@@ -8,7 +8,7 @@ from evercrawl.store.snapshots import snapshot
 from evercrawl.store.table import folders
 from evercrawl.store.table.folders import kind_of, mark, marks
 from evercrawl.store.table.table import NO_RECORD
-from tests.store.test_snapshot import made_in, write
+from tests.store.snapshots.test_snapshot import made_in, write
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from evercrawl.types import Outcome
 from tests.helpers.small_blocks import small_blocks
 
 EPOCH = 1.7e9
-OLDER = Path(__file__).parent / "data" / "version8"
+OLDER = Path(__file__).parents[1] / "data" / "version8"
 
 
 def opened(folder: Path, **options: object) -> Partition:

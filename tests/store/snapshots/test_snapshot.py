@@ -1,5 +1,5 @@
 """Snapshots as files: written beside what goes on, read back whole or not at all. Crawls start from them in
-tests/crawls/test_storing.py."""
+tests/crawls/disk/test_storing.py."""
 
 import asyncio
 import random

@@ -2,36 +2,25 @@
 
 import math
 import sys
-from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
-from weighing import columns, every, tell
 
 from evercrawl.ask.plan.outlook import joined
-from evercrawl.ask.why.explanation import Why
-from evercrawl.ask.why.why import why
 from evercrawl.change import gamma
 from evercrawl.cli.verbs.asking.why import rows
-from evercrawl.config import Config
 from evercrawl.crawl.switching import switch
 from evercrawl.model.notices import AnnouncedDates
 from evercrawl.model.policy.policies import names
 from evercrawl.model.policy.schemes import stored
-from evercrawl.model.stored.reader import opened
 from evercrawl.model.view import View
-from evercrawl.model.worth.quality_weight import Quality
-from evercrawl.model.worth.usage import Question
-from evercrawl.parse.html import MAX_TARGETS
 from evercrawl.schedule import Pages, Policy
 from evercrawl.schedule.base import Context
 from evercrawl.schedule.policies.tianwang.cycle import CycleState
 from evercrawl.simulate.surroundings.clock import VirtualClock, run_virtual
 from evercrawl.simulate.surroundings.network import inline
-from evercrawl.store.journal.events import Boost, Bounded, Obeyed
-from evercrawl.types import RETIRED, Floats
+from evercrawl.types import Floats
 
 SITE = "http://example.org"
 HOUR_S, DAY_S = 3600.0, 86_400.0
@@ -39,22 +28,6 @@ HOUR_S, DAY_S = 3600.0, 86_400.0
 
 def slot_of(view: View, path: str) -> int:
     return int(view.state.find([SITE + path])[0])
-
-
-@pytest.fixture
-def ask(made):
-    """Ask of the crawl that was made by hand, which is stopped first."""
-    views = []
-
-    def asked(path: str, after_s: float = DAY_S, **settings: Any) -> tuple[Why, View]:
-        made.partition.close() if views else made.stop()
-        view = View(opened(made.directory), Config(**settings), made.now + after_s)
-        views.append(view)
-        return why(view, path if "://" in path else SITE + path), view
-
-    yield asked
-    for view in views:
-        view.partition.close()
 
 
 def test_what_feeds_a_page_adds_up_to_what_it_is(made, ask):
@@ -276,121 +249,6 @@ def test_how_many_pages_come_first_is_counted_among_those_that_may(made, ask):
     assert first.ahead == first.ahead_on_host == view.state.known.count - 1  # it was visited last
 
 
-def test_how_a_page_was_found_is_told(made, ask):
-    made.fill()
-    later = ask("/later")[0]
-    assert (later.state, later.history, later.change.fresh) == ("waiting", None, None)
-    assert (later.found.source, later.found.depth) == (f"{SITE}/", 1)
-    seed = ask("/")[0].found
-    assert (seed.source, seed.depth, seed.found_at) == ("", 0, pytest.approx(made.now - 120.0))
-
-
-def test_each_kind_of_page_has_its_state(made, ask):
-    made.fill()
-    states = {path: ask(path)[0].state for path in ("/", "/copy", "/moved", "/gone", "/broken", "/private", "/cut")}
-    assert states == {
-        "/": "held", "/copy": "alias", "/moved": "redirect", "/gone": "gone", "/broken": "error",
-        "/private": "refused", "/cut": "held",
-    }  # fmt: skip
-    assert ask("/copy")[0].alias == ask("/moved")[0].alias == f"{SITE}/a"
-
-
-@pytest.mark.parametrize(("path", "leads_on"), [("/moved", True), ("/copy", True), ("/a", False)])
-def test_what_only_leads_to_another_page_says_when_it_counts(made, ask, path, leads_on):
-    made.fill()
-    found = ask(path)[0]
-    never = replace(found, worth=replace(found.worth, price=1.0, given_up=True, due_at=None))
-    assert ("it only leads to another page" in dict(rows(never))["due"]) == leads_on
-
-
-def test_failures_and_refusals_are_told_in_their_words(made, ask):
-    made.fill()
-    assert ask("/broken")[0].reasons[0] == "timeout: it was made so"
-    assert ask("/private")[0].reasons == ("robots: robots.txt disallows it",)
-    assert "has not been fetched yet" in ask("/later")[0].reasons[0]
-
-
-def test_a_page_that_is_gone_is_tried_again_later_each_time_until_it_is_retired(made, ask):
-    made.fill()
-    for _ in range(2):
-        made.visit(f"{SITE}/gone", b"no", 404)
-    found = ask("/gone")[0]
-    assert found.worth.earliest_at == pytest.approx(made.now + 8 * HOUR_S)
-    assert found.reasons[0].startswith("it was found gone 3 times in a row; it is tried again from")
-
-
-def test_a_page_gone_for_good_is_retired(made, ask):
-    made.fill()
-    for _ in range(RETIRED - 1):
-        made.visit(f"{SITE}/gone", b"no", 404)
-    found = ask("/gone")[0]
-    assert (found.state, found.worth) == ("retired", None)
-    assert found.reasons == (
-        f"it was found gone {RETIRED} times in a row and is retired: it is requested again if it is named, linked "
-        "to anew, or listed with a new date",
-    )
-
-
-def test_a_page_that_was_there_of_late_is_not_retired_for_an_outage(made, ask):
-    made.fill()
-    made.visit(f"{SITE}/a", made.page("A"))
-    for _ in range(RETIRED + 2):
-        made.visit(f"{SITE}/a", b"no", 404)
-    found = ask("/a")[0]
-    assert found.state == "gone"
-    assert found.worth.earliest_at == pytest.approx(made.now + 2 ** (RETIRED + 2) * HOUR_S)
-
-
-def test_but_once_it_has_not_been_there_for_a_month(made, ask):
-    made.fill()
-    made.visit(f"{SITE}/a", made.page("A"))
-    for _ in range(RETIRED - 1):
-        made.visit(f"{SITE}/a", b"no", 404)
-    made.now += 31 * DAY_S
-    made.visit(f"{SITE}/a", b"no", 404)
-    assert ask("/a")[0].state == "retired"
-
-
-def test_a_host_left_alone_keeps_its_pages_waiting(made, ask):
-    made.seed(f"{SITE}/")
-    made.frontier.hosts[0].stay_away(made.now + 2 * DAY_S, "back-off")
-    made.visit(f"{SITE}/", b"", 503)
-    assert any("example.org is not requested until 2023-11-16" in reason for reason in ask("/")[0].reasons)
-
-
-@pytest.mark.parametrize(
-    ("url", "settings", "state", "words"),
-    [
-        (f"{SITE}/new", {}, "unknown", "evercrawl crawl http://example.org/new --dir"),
-        ("http://away.example/", {}, "out of scope", 'scope = "hosts": no seed is on away.example'),
-        ("http://a.example.org/", {"scope": "domains"}, "unknown", "name it as a seed"),
-        (f"{SITE}/new", {"exclude": ("/new",)}, "out of scope", "by exclude"),
-        (f"{SITE}/new", {"include": ("/old",)}, "out of scope", "by include"),
-        (f"{SITE}/new", {"max_pages_per_host": 3}, "out of scope", "max_pages_per_host = 3"),
-        (f"{SITE}:25/", {}, "refused", "port 25"),
-    ],
-)
-def test_what_is_no_page_of_the_crawl_is_told_why(made, ask, url, settings, state, words):
-    made.fill()
-    found = ask(url, **settings)[0]
-    assert (found.url, found.state, found.weight) == (url, state, None)
-    assert words in " ".join(found.reasons)
-
-
-def test_a_near_duplicate_names_the_page_it_copies(made, ask):
-    made.fill()
-    made.visit(f"{SITE}/later", made.page("A", "/", "/b", text="one two").replace(b"to /b", b"to /a"))
-    found = ask("/later")[0]
-    assert (found.state, found.alias) == ("near-duplicate", f"{SITE}/a")
-
-
-def test_a_host_that_is_full_is_told(made, ask):
-    made.seed(f"{SITE}/a", f"{SITE}/b")
-    found = ask("/never-seen", max_backlog_per_host=2)[0]
-    assert found.state == "out of scope"
-    assert "max_backlog_per_host = 2: that many URLs of example.org are already waiting" in found.reasons[0]
-
-
 def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
     """`price` awaits its return, and other policies count it half as much each time; so it is in forecasts."""
     made.seed(f"{SITE}/", f"{SITE}/gone")
@@ -406,141 +264,3 @@ def test_a_page_that_is_gone_counts_as_policies_see_it(made, ask):
     assert joined(pieces).comeback_scale_s.tolist() == awaiting.comeback_scale_s.tolist()
     assert joined([other, awaiting]).comeback_scale_s.tolist() == [0.0, 0.0, *awaiting.comeback_scale_s]
     assert joined([other]).comeback_scale_s is None
-
-
-def test_a_parameter_that_changes_nothing_is_told(made, ask, monkeypatch):
-    made.fill()
-    bytes_of_fetches = {"policy": "optimal", "policy_options": ("objective=bytes",), "rate_per_s": 1.0}
-    found, _ = ask("/a", **bytes_of_fetches)
-    assert found.worth.unheeded.startswith("the budget is in fetches, so objective = bytes is the same as freshness")
-    assert ("no effect", found.worth.unheeded) in list(rows(found))
-    heeded, _ = ask("/a", **bytes_of_fetches | {"rate_per_s": 0.0})
-    assert heeded.worth.unheeded == ""
-    assert "no effect" not in dict(rows(heeded))
-    monkeypatch.setattr("evercrawl.schedule.policies.marked_point.counts.HEAP_VISITS", 1)
-    found, _ = ask("/a", policy="marked_point", policy_options=("split=greedy",))
-    assert found.worth.unheeded == "a horizon has too many visits for split = greedy, so they are split by price"
-
-
-@pytest.mark.parametrize(
-    ("weight", "seen", "line"),
-    [
-        ("importance", {}, None),
-        ("access", {"opened": 12.0}, "opened 12 times"),
-        (
-            "embarrassment",
-            {"shown": 20.0, "expected": 20 * (12 + 4) / (20 + 10)},
-            "shown 20 times, expected to be opened 11 times",
-        ),
-        ("query_match", {"similar": 1.0, "usual": 0.5}, "2 times as similar to recorded queries as "),
-        ("learned", {"opened": 12.0}, "opened 12 times, expected "),
-        ("quality", {"now": None, "before": None}, "the growth of its importance is not known"),
-        ("site", {"now": 1.0}, "its site has 1 times the mean site's importance"),
-    ],
-)
-def test_what_the_weight_saw_is_told_and_by_what_it_multiplies(ten, ask, weight, seen, line):
-    for i in range(20):
-        tell(ten, Question(float(i), "page 3", (f"{SITE}/3",), (f"{SITE}/3",) * (i < 12)))
-    found, view = ask("/3", 0.0, weight=weight)
-    weighed = found.weighed
-    assert weighed.weight == weight
-    assert weighed.times == pytest.approx(view.candidates.weight_ratio(np.array([slot_of(view, "/3")]))[0])
-    assert {name: getattr(weighed, name) for name in seen} == pytest.approx(seen)
-    told = dict(rows(found)).get("weight")
-    if line is None:
-        assert told is None
-        assert weighed.times == 1.0
-    else:
-        assert told.startswith(f"{weight}: {line}")
-        assert told.endswith(f"; counts {weighed.times:.3g} times its importance")
-    if weight not in ("importance", "quality", "site"):
-        assert weighed.times > 1.0
-        other = dict(rows(ask("/7", 0.0, weight=weight)[0]))["weight"]
-        nothing = {"query_match": "0 times as similar"}.get(weight, "never ")
-        assert other.startswith(f"{weight}: {nothing}")
-
-
-def test_how_importance_grew_is_told_once_it_was_looked_at(ten, ask):
-    ten.now += 1000.0
-    columns(ten, Quality(ten.partition))(every(ten))
-    ten.now += 1000.0
-    ten.visit(f"{SITE}/4", ten.page("Page 4", *[f"/{i}" for i in range(10)]))
-    found, _ = ask("/3", 0.0, weight="quality")
-    assert found.weighed.now > 0.0
-    assert found.weighed.before > 0.0
-    assert dict(rows(found))["weight"].startswith(f"quality: {found.weighed.now:.3g} times the mean importance")
-
-
-def test_what_lasts_of_changes_is_no_part_of_what_the_weight_makes_of_a_page(ten, ask):
-    tell(ten, *(Question(float(i), "", (), (f"{SITE}/3",)) for i in range(20)))
-    alone, _ = ask("/3", 0.0, weight="access")
-    lasting, _ = ask("/3", 0.0, weight="access", lasting=True)
-    assert lasting.weighed == alone.weighed
-
-
-def test_a_weight_that_the_policy_does_not_ask_for_makes_nothing_of_a_page(ten, ask):
-    found, _ = ask("/3", 0.0, weight="access", policy="cycle")
-    assert found.weighed is None
-    assert "by" not in dict(rows(found))
-
-
-def test_links_that_were_cut_are_told_as_long_as_the_content_is_held(made, ask):
-    made.seed(f"{SITE}/")
-    made.visit(f"{SITE}/", made.page("Home", *(f"/{i}" for i in range(MAX_TARGETS + 7))), etag='"1"')
-    made.visit(f"{SITE}/", b"", 304, etag='"2"')
-    made.visit(f"{SITE}/0", made.page("few", "/1"))
-    found = ask("/")[0]
-    assert found.cut_links == 7
-    assert ("links", "7 further URLs ignored, because the page links to too many") in rows(found)
-    assert ask("/0")[0].cut_links == ask("/1")[0].cut_links == 0
-    assert "links" not in dict(rows(ask("/0")[0]))
-
-
-def test_a_known_page_that_a_rule_keeps_out_is_told_with_the_rule(made, ask):
-    made.fill()
-    found, _ = ask("/a", exclude=("/a$",))
-    assert (found.state, found.worth) == ("excluded", None)
-    assert found.reasons == (
-        "exclude = '/a$' in crawl.toml excludes it; its copy and history stay, and return when the rule is lifted",
-    )
-    assert ask("/")[0].state == "held"
-    assert "by exclude = '/no'" in ask("/nobody-knows-it", exclude=("/no",))[0].reasons[0]
-
-
-def test_it_is_told_since_when_a_rule_keeps_pages_out(made, ask):
-    made.fill()
-    made.partition.remember(Bounded(made.now, {"exclude = '/a$'": 1_700_000_000.0}))
-    found, _ = ask("/a", exclude=("/a$",))
-    assert "excludes it since 2023-11-14 22:13:20 UTC" in found.reasons[0]
-
-
-def test_how_many_changes_were_noise_is_told_with_an_example(begun, ask):
-    for step in range(7):
-        begun.visit(f"{SITE}/", begun.page("Home", text=f"many words stand here and it is 12:{step:02d} on our clock"))
-    found, _ = ask("/")
-    assert found.noise is not None
-    assert (found.noise.changes, found.noise.noise) == (6, 6)
-    assert found.noise.examples == (("it is", "12:05", "12:06"),)
-    said = dict(rows(found))["noise"]
-    assert said.startswith(
-        "6 of its last 6 changes concerned only times, counters or the like, such as: it is [-12:05-] {+12"
-    )
-
-
-def test_pages_that_hardly_changed_tell_of_no_noise(begun, ask):
-    for text in ("one", "two", "three"):
-        begun.visit(f"{SITE}/", begun.page("Home", text=text))
-    assert ask("/")[0].noise is None
-
-
-def test_a_boost_is_told_with_its_end_and_ends(made, ask):
-    made.fill()
-    boosts = [Boost("/a$", 4.0, 1_700_000_000.0, made.now + 2 * DAY_S)]
-    made.partition.remember(Obeyed("1", made.now, 0, "boost", "done", "", boosts=boosts))
-    found = ask("/a")[0].worth
-    assert found.wanted == 4.0
-    assert found.because.startswith("boost on '/a$' since 2023-11-14 22:13:20 UTC until ")
-    assert ask("/")[0].worth.wanted == 1.0
-    before, after = (ask("/a", after_s=(2.0 + sign * 1e-4) * DAY_S)[0].worth for sign in (-1, 1))
-    assert (before.wanted, after.wanted) == (4.0, 1.0)
-    assert before.value == pytest.approx(4 * after.value, rel=0.01)

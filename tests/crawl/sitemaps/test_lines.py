@@ -7,7 +7,7 @@ import pytest
 from evercrawl.crawl.sitemaps.cache import Listing
 from evercrawl.crawl.sitemaps.lines import SitemapLines
 from evercrawl.schedule.frontier.frontier import Frontier
-from tests.crawl.test_sitemaps import A, World
+from tests.helpers.sitemap_world import A, World
 
 SECONDS = 120.0
 

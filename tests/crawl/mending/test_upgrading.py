@@ -19,7 +19,7 @@ from evercrawl.store.disk.lock import Lock
 from evercrawl.store.journal import segment
 from evercrawl.store.snapshots import head, snapshot
 
-KEPT = Path(__file__).parents[1] / "store" / "data"
+KEPT = Path(__file__).parents[2] / "store" / "data"
 FIXTURES = {("directory", 1): KEPT / "version8", ("snapshot", 8): KEPT / "version8"}
 ELSEWHERE = {("lessons", 2), ("lessons", 3)}
 """What the tests of the part itself write as it was written then."""
