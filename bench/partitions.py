@@ -41,7 +41,8 @@ from evercrawl.simulate.parted.counts import elsewhere
 from evercrawl.simulate.surroundings.named_loopback import NETWORK, NamedLoopback
 from evercrawl.store.disk.lock import holder
 from evercrawl.store.journal.codec import decode_slots, encode_slots
-from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent
 from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Ownership, Share
 

@@ -6,7 +6,7 @@ work. The same loop therefore runs on the web and on a virtual clock.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final, NoReturn, cast
+from typing import Final
 
 from evercrawl.arrays.shelf import Shelvable
 from evercrawl.config import Config
@@ -16,24 +16,17 @@ from evercrawl.crawl.noting import PriceNotes
 from evercrawl.crawl.pace import StepTime
 from evercrawl.crawl.parts import Parts
 from evercrawl.crawl.ports import Outside
-from evercrawl.crawl.probes.probes import ProbeTag
-from evercrawl.crawl.sitemaps.sitemaps import SitemapTag
+from evercrawl.crawl.receiving import Receiving
 from evercrawl.crawl.timekeeping import fill, resume
-from evercrawl.crawl.visit.visiting import VisitTag
-from evercrawl.errors import ApplyError, CeilingError, NoMemoryError, NoRoomError
+from evercrawl.errors import ApplyError, CeilingError, NoMemoryError
 from evercrawl.importance.base import Importance
 from evercrawl.model.focus import unasked
 from evercrawl.model.footprint import MemoryItem
-from evercrawl.model.rules.robots import RobotsTag
 from evercrawl.progress import Limits, Progress, Summary
 from evercrawl.schedule.abilities import Learns, Tunable, notes_of, price_of
 from evercrawl.schedule.base import Policy
 from evercrawl.schedule.frontier.hosts import Host
 from evercrawl.store.orders import FORGET
-from evercrawl.types import Exchange
-
-if TYPE_CHECKING:
-    from evercrawl.crawl.rendering.errands import ErrandTag
 
 REPORT_S: Final = 0.5
 IDLE_S: Final = 0.02  # after a wait of at least this length, the loop has time for deferred work
@@ -41,8 +34,6 @@ WAITING_S: Final = 0.005  # while the crawl is busy, it checks at least this oft
 RENDERED_S: Final = 60.0  # time for pages in a browser at the end, unless a person or the time limit ends the run
 GRACE_S: Final = 3.0  # time for exchanges under way to finish once the crawl is told to stop
 MEMORY_WAIT_S: Final = 30.0  # after memory has been short for this long, the run ends
-BATCH: Final = 32  # exchanges taken in together; if more have ended, other tasks run after each batch
-LEARNED: Final = 16  # visits learned from in one step; then other tasks run
 STARTS: Final = 32  # visits begun in one step; then other tasks run
 WRITES: Final = 3  # additional writes to the index in one turn, while much waits for the index
 DISPATCHED: Final = 64  # such steps before ended exchanges are taken in; without a bound, fast hosts would delay them
@@ -94,14 +85,13 @@ class Crawl:
         self._changes, self._weight, self._surroundings = choosing.changes, choosing.weight, choosing.surroundings
         self._lessons, self._planning, self._random_probes = choosing.lessons, choosing.planning, choosing.random_probes
         self._access, self._sitemaps, self._probes = parts.access, parts.sitemaps, parts.probes
-        self._silences, self._rendering, self._errands = parts.silences, parts.rendering, parts.errands
-        self._requisites = parts.requisites
+        self._silences, self._rendering, self._requisites = parts.silences, parts.rendering, parts.requisites
         self._visiting, self._parsers, self._learner = parts.visiting, parts.parsers, parts.learner
         self._enforcing, self.scope, self.tuning = parts.enforcing, parts.scope, parts.tuning
-        self.obeying, self._checks, self._hearing = parts.obeying, parts.checks, parts.hearing
-        self._crowded_pages = parts.crowded_pages
-        self._storing, self._settling, self._quarantine = parts.storing, parts.settling, memory.quarantine
+        self.obeying, self._checks, self._crowded_pages = parts.obeying, parts.checks, parts.crowded_pages
+        self._storing, self._settling = parts.storing, parts.settling
         self._step = StepTime(outside.clock)
+        self._receiving = Receiving(parts, memory.quarantine, outside.clock, self._step)
         self.frontier.hurried = lambda: self._step.long
         self._pace, self._leisure, self._telling = parts.pace, parts.leisure, parts.telling
         self._room, self._short_at = outside.room, math.inf
@@ -314,7 +304,7 @@ class Crawl:
         if self._pages_left() > 0:
             self._visiting.unreachable(host, why, self._clock.now())
 
-    # Read, learn and store
+    # Take in and store
 
     async def _turn(self, timeout_s: float) -> None:
         began = self._clock.now()
@@ -324,14 +314,13 @@ class Crawl:
         self._leisure.observe(self._clock.now(), self._network.idle_s)
         self._access.check()
         self._silences.turn(self._clock.now())
-        for start in range(0, len(exchanges), BATCH):
-            await self._receive(exchanges[start : start + BATCH], whole=len(exchanges) <= BATCH)
-        await self._learn_rest()
+        await self._receiving.receive(exchanges)
+        await self._receiving.learn_rest()
         await self._step.end_if_long()
         now = self._clock.now()
         if self._requisites is not None:
             self._requisites.turn(now)
-        self._read_sitemaps(now)
+        self._receiving.read_sitemaps(now)
         if not self._storing.full:
             self._steer(now)
         if self._posting is not None and self._posting.turn(now, full=self._storing.full):
@@ -356,22 +345,6 @@ class Crawl:
             if not self._indexing.pressing:
                 break
 
-    async def _receive(self, exchanges: Sequence[Exchange], *, whole: bool) -> None:
-        """Take exchanges in and learn from them; unless `whole`, let other tasks run between the steps."""
-        for exchange in exchanges:
-            if self._step.long:  # most bodies are parsed in `_take` itself
-                await self._step.end()
-            self._take(exchange)
-        if whole:
-            await self._step.end_if_long()
-            self._learn(BATCH)
-            return
-        for _ in range(BATCH // LEARNED):
-            await self._step.end()
-            self._learn(LEARNED)
-        self._storing.turn(self._clock.now())
-        await self._step.end()
-
     def _steer(self, now: float) -> None:
         """Obey orders, and enforce the rules of the scope."""
         if self.obeying.turn(now):
@@ -379,76 +352,6 @@ class Crawl:
         self._access.paused = self.obeying.paused
         if self._enforcing.turn(now):
             self._storing.changed()
-
-    def _take(self, exchange: Exchange) -> None:
-        now, tag = self._clock.now(), exchange.request.tag
-        if isinstance(tag, RobotsTag):
-            self._access.take_robots(exchange, now)
-        elif isinstance(tag, SitemapTag):
-            self._pace.received(now, len(exchange.wire) + len(exchange.head))
-            self._sitemaps.take(exchange, now)
-        elif self._errands is not None and not isinstance(tag, VisitTag | ProbeTag):
-            self._errands.take(exchange, cast("ErrandTag", tag))
-        elif isinstance(tag, ProbeTag):
-            self._pace.received(now, len(exchange.wire) + len(exchange.head))
-            self._probes.take(exchange, now)
-        else:
-            assert isinstance(tag, VisitTag)
-            self._visiting.take(exchange, tag, now)
-
-    def _read_sitemaps(self, now: float) -> None:
-        """Read a piece of a fetched sitemap, and signals of publishers; URLs that become known are an event."""
-        news = self._learner.news
-        if not self._storing.full and (url := self._sitemaps.being_read):
-            try:
-                self._sitemaps.read(now)
-            except Exception as error:
-                self._broken((url,), error)
-        if not self._storing.full:
-            self._hearing.turn(now)
-        if self._learner.news > news:
-            self._storing.changed()
-
-    async def _learn_rest(self) -> None:
-        """Learn from all visits that were read; if they are many, let other tasks run meanwhile."""
-        await self._step.end_if_long()
-        self._learn(BATCH if len(self._visiting.readings) <= BATCH else LEARNED)
-        before = -1
-        while (left := len(self._visiting.readings)) and left != before:
-            await self._step.end()
-            self._learn(BATCH if left <= BATCH else LEARNED)
-            before = left
-
-    def _learn(self, most: int | None = None) -> None:
-        """Learn from visits that were read: from all, or from up to `most`, within the bound on links per step."""
-        now = self._clock.now()
-        self._visiting.gather(now)
-        if not self._visiting.readings or not self._storing.may_try(now):
-            return
-        batch = self._visiting.take_read(most)
-        urls = [reading.exchange.request.url for reading in batch]
-        for part in self._quarantine.apart(urls):
-            try:
-                self._learner.learn(batch[part.start : part.stop])
-            except NoRoomError as error:
-                self._visiting.readings = batch[part.start :] + self._visiting.readings
-                self._storing.no_room(now, error)
-                return
-            except Exception as error:
-                self._broken(urls[part.start : part.stop], error)
-            self._quarantine.applied(urls[part.start : part.stop])
-            self._storing.changed()
-
-    def _broken(self, urls: Sequence[str], error: Exception) -> NoReturn:
-        """Give up memory that was changed in part by a failed event; the journal does not contain the event.
-
-        Raises
-        ------
-        ApplyError
-            Always, once the fault is noted in the quarantine, so that the crawl can resume from the journal.
-        """
-        why = self._quarantine.applying(urls, error, self._clock.now())
-        raise ApplyError(why, self._learner.tally.visits) from error
 
     async def _finish(self) -> None:
         """Let exchanges under way end, then store everything."""
@@ -464,7 +367,7 @@ class Crawl:
         self._access.close()
         await self.obeying.close()
         await self._parsers.settle()
-        self._learn()
+        self._receiving.learn()
         await self._storing.finish(hurry=self._reason == "stopped")
         if self._indexing is not None:
             await self._indexing.finish()

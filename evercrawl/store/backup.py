@@ -36,8 +36,9 @@ from evercrawl.store.disk.plain import place_of, see_plain, see_utf8
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
-from evercrawl.store.journal.events import RequisiteFetched, Visit
+from evercrawl.store.journal.events import Visit
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.requisite_events import RequisiteFetched
 from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET

@@ -18,19 +18,16 @@ from evercrawl.store.journal.events import (
     Drawn,
     Event,
     Found,
-    LetterReceived,
-    LetterSent,
-    LetterSettled,
     Lost,
     Noted,
     Obeyed,
     Passed,
-    RequisiteFetched,
-    RequisitesNeeded,
     Switched,
     VirtualSpent,
     Visit,
 )
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
+from evercrawl.store.journal.requisite_events import RequisiteFetched, RequisitesNeeded
 from evercrawl.store.scheme import spending
 from evercrawl.store.table.table import ROOT
 from evercrawl.store.visit_fold import count_announcements, count_dates, count_renderings, fold_record

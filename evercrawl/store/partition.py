@@ -38,8 +38,9 @@ from evercrawl.store.birth import (
 from evercrawl.store.disk import stamped
 from evercrawl.store.disk.disk import Disk, RealDisk
 from evercrawl.store.disk.lock import PURPOSE, Lock
-from evercrawl.store.journal.events import Lost, RequisiteFetched, Switched, Visit
+from evercrawl.store.journal.events import Lost, Switched, Visit
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.requisite_events import RequisiteFetched
 from evercrawl.store.journal.segment import HEADER_BYTES, segments
 from evercrawl.store.post.book import PostBook
 from evercrawl.store.post.ownership import Ownership, Share

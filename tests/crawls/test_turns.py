@@ -4,8 +4,9 @@ import asyncio
 
 from evercrawl.crawl.learn.admission import Admission
 from evercrawl.crawl.learn.indexing import TOGETHER, WORDS_TOGETHER
-from evercrawl.crawl.loop import BATCH, STARTS
+from evercrawl.crawl.loop import STARTS
 from evercrawl.crawl.pace import StepTime
+from evercrawl.crawl.receiving import BATCH
 from evercrawl.crawl.visit.parsers import Inline
 from evercrawl.crawl.visit.visiting import LINKS
 from evercrawl.parse.urls import hostname

@@ -19,7 +19,8 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import DOM_PREFIX, RENDERED_FOR, EntryKind, iso_date, payload_digest
 from evercrawl.store.archive.warc_read import parse, walk
 from evercrawl.store.disk.disk import Disk
-from evercrawl.store.journal.events import RequisiteFetched, Visit
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.requisite_events import RequisiteFetched
 from evercrawl.store.keeping import read_plan
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.damage import ArchiveSpan, Part

@@ -12,7 +12,8 @@ from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.model.stored.reader import events
 from evercrawl.store.cash.accounts import Accounts
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent
 from evercrawl.store.partition import Partition
 from evercrawl.store.records.records import MEMBER
 from evercrawl.store.state import State

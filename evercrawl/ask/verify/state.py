@@ -18,19 +18,16 @@ from evercrawl.store.journal.events import (
     Drawn,
     Event,
     Found,
-    LetterReceived,
-    LetterSent,
-    LetterSettled,
     Lost,
     Noted,
     Obeyed,
     Passed,
-    RequisiteFetched,
-    RequisitesNeeded,
     Switched,
     VirtualSpent,
     Visit,
 )
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
+from evercrawl.store.journal.requisite_events import RequisiteFetched, RequisitesNeeded
 from evercrawl.store.records.records import RECORD
 from evercrawl.store.resuming import to_try
 from evercrawl.store.state import State

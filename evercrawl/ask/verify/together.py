@@ -15,7 +15,8 @@ from evercrawl.importance.push import Push
 from evercrawl.model.policy.schemes import scheme_of
 from evercrawl.store.forgotten import is_nowhere
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import HAS_LINKS, LetterReceived, LetterSent, Visit
+from evercrawl.store.journal.events import HAS_LINKS, Visit
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent
 from evercrawl.store.partition import Partition
 from evercrawl.store.state import State
 from evercrawl.types import NO_SLOT

@@ -17,7 +17,8 @@ from evercrawl.model.stored.reader import opened, sound
 from evercrawl.store.disk.disk import Disk
 from evercrawl.store.disk.lock import holder, last_begun
 from evercrawl.store.folding import replay
-from evercrawl.store.journal.events import RequisiteFetched, Visit
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.requisite_events import RequisiteFetched
 from evercrawl.store.journal.segment import segment_name, segments
 from evercrawl.store.journal.tail import find_end
 from evercrawl.store.orders import OrderFile, unread_in_words

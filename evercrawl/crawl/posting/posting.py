@@ -24,7 +24,7 @@ from evercrawl.arrays.blocks import LETTERS
 from evercrawl.arrays.reserved import reserve
 from evercrawl.crawl.posting.sound import ENTRIES, belongs
 from evercrawl.store.journal.codec import decode_slots, encode_slots
-from evercrawl.store.journal.events import LetterReceived, LetterSent, LetterSettled
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.post.messages import Letter, LetterApplied, NamedUrl
 from evercrawl.types import NO_SLOT, Flags, Slots
 

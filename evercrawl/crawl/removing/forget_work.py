@@ -20,8 +20,9 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.forgetting import Blank, Patch
 from evercrawl.store.forgotten import Forgotten
-from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, RequisiteFetched, RequisitesNeeded, Visit
+from evercrawl.store.journal.events import Discovery, Event, Found, Obeyed, Visit
 from evercrawl.store.journal.frame import Press
+from evercrawl.store.journal.requisite_events import RequisiteFetched, RequisitesNeeded
 from evercrawl.store.journal.segment import HEADER_BYTES, frames, segments
 from evercrawl.store.orders import FILE as ORDERS
 from evercrawl.store.orders import words_masked

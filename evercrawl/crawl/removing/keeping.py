@@ -29,7 +29,8 @@ from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ID_BYTES
 from evercrawl.store.disk.lock import PURPOSE, Lock
 from evercrawl.store.disk.taken import taken_bytes
-from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
+from evercrawl.store.journal.events import Event, Lost, Visit
+from evercrawl.store.journal.requisite_events import LOST_REQUISITE, RequisiteFetched
 from evercrawl.store.partition import Partition
 from evercrawl.store.repair.archive import standing
 from evercrawl.store.requisites.losing import gone_of, record_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import LOST_REQUISITE, RequisiteFetched, RequisitesNeeded
+from evercrawl.store.journal.requisite_events import LOST_REQUISITE, RequisiteFetched, RequisitesNeeded
 from evercrawl.store.requisites.book import owner_of
 from evercrawl.types import NO_SLOT
 

@@ -28,7 +28,8 @@ from evercrawl.parse.urls import hostname, normalise
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.archive.warc import ArchiveEntry, EntryKind, Original, payload_digest
 from evercrawl.store.journal.codec import encode_slots
-from evercrawl.store.journal.events import RequisiteFetched, RequisitesNeeded, Visit
+from evercrawl.store.journal.events import Visit
+from evercrawl.store.journal.requisite_events import RequisiteFetched, RequisitesNeeded
 from evercrawl.store.requisites.book import KnownRequisite, RequisiteBook, encoded
 from evercrawl.types import NO_SLOT, Exchange, Outcome
 

@@ -9,6 +9,8 @@ from typing import Final, NamedTuple, TypeAlias
 import msgspec
 
 from evercrawl.store.archive.pointer import Pointer
+from evercrawl.store.journal.post_events import PostEvent
+from evercrawl.store.journal.requisite_events import RequisiteEvent
 from evercrawl.store.scheme import Scheme
 from evercrawl.types import NO_SLOT
 
@@ -384,136 +386,8 @@ class Obeyed(msgspec.Struct, array_like=True, tag="o", frozen=True):
     root: str = ""
 
 
-class LetterSent(msgspec.Struct, array_like=True, tag="m", frozen=True):
-    """A letter to another partition of the crawl: cash for its pages, and URLs that were found here.
-
-    Attributes
-    ----------
-    at
-        Time of writing, in seconds since the epoch.
-    to, number
-        Number of the receiving partition, and of the letter to it, from 1.
-    slots, amounts
-        The cells from which the cash was taken (`codec.encode_slots`), and the amount of each, f64.
-    first, upto
-        The slots from `first` to before `upto` include the URLs named for the first time.
-    """
-
-    at: float
-    to: int
-    number: int
-    slots: bytes
-    amounts: bytes
-    first: int
-    upto: int
-
-
-class LetterReceived(msgspec.Struct, array_like=True, tag="r", frozen=True):
-    """A letter from another partition was applied.
-
-    Attributes
-    ----------
-    at
-        Time in seconds since the epoch.
-    sender, incarnation, number
-        Number of the partition, its life, and the number of the letter.
-    slots, amounts
-        The cells that received cash (`codec.encode_slots`), and the amount of each, f64.
-    keys, left
-        Keys of URLs that are unknown here, u64, and the cash that waits for each, f64.
-    """
-
-    at: float
-    sender: int
-    incarnation: int
-    number: int
-    slots: bytes = b""
-    amounts: bytes = b""
-    keys: bytes = b""
-    left: bytes = b""
-
-
-class LetterSettled(msgspec.Struct, array_like=True, tag="t", frozen=True):
-    """Another partition has durably applied all letters up to this number."""
-
-    at: float
-    to: int
-    upto: int
-
-
-class RequisitesNeeded(msgspec.Struct, array_like=True, tag="q", frozen=True):
-    """All requisites of a page, or of one of its style sheets.
-
-    Attributes
-    ----------
-    at
-        Time of the finding, in seconds since the epoch; requisites that are stale then must be fetched again.
-    slot, of
-        Slot of the page; if that is NO_SLOT, number of the requisite.
-    first, urls
-        Requisites that nothing needed before: requisite i has number `first + i`; "" if it was forgotten.
-    known
-        Numbers of the other requisites (`codec.encode_slots`).
-    """
-
-    at: float
-    slot: int
-    of: int
-    first: int
-    urls: list[str]
-    known: bytes = b""
-
-
-LOST_REQUISITE: Final = "lost"
-"""The failure of a requisite whose archive record is lost."""
-
-
-class RequisiteFetched(msgspec.Struct, array_like=True, tag="u", frozen=True):
-    """The result of a request for a requisite.
-
-    Attributes
-    ----------
-    number, at
-        Number of the requisite; time of the request, in seconds since the epoch.
-    status, error
-        HTTP status, 0 if there was no answer; "" or the class and description of the failure.
-    archive
-        Position of its record; None if nothing was archived.
-    unchanged
-        Whether the content equals that of the record before.
-    stale_at
-        Time until which it is not requested again, whatever needs it.
-    retry_at
-        Time of a retry, even if nothing else needs it; 0 for no retry.
-    etag, last_modified, mime, payload
-        Validators, media type, and the digest of the body as stated in the archive.
-    wire_bytes
-        Number of bytes received.
-    """
-
-    number: int
-    at: float
-    status: int
-    error: str = ""
-    archive: Pointer | None = None
-    unchanged: bool = False
-    stale_at: float = 0.0
-    retry_at: float = 0.0
-    etag: str = ""
-    last_modified: str = ""
-    mime: str = ""
-    payload: str = ""
-    wire_bytes: int = 0
-
-
 CashEvent: TypeAlias = Passed | VirtualSpent
 """Events that move cash without a visit."""
-
-PostEvent: TypeAlias = LetterSent | LetterReceived | LetterSettled
-"""Events of the exchange between partitions of one crawl."""
-
-RequisiteEvent: TypeAlias = RequisitesNeeded | RequisiteFetched
-"""Events about requisites of pages."""
 
 Event: TypeAlias = (
     Visit | Found | CashEvent | Lost | Switched | Drawn | Noted | Bounded | Obeyed | PostEvent | RequisiteEvent

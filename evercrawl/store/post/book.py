@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from evercrawl.store.cash.cashbook import Cashbook
-    from evercrawl.store.journal.events import LetterReceived, LetterSent, LetterSettled
+    from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
     from evercrawl.store.post.ownership import Ownership
     from evercrawl.types import Flags, Floats, Keys, Slots
 

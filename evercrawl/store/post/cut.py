@@ -24,7 +24,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from evercrawl.store.journal.events import LetterReceived, LetterSent, LetterSettled
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.journal.segment import segments
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from evercrawl.errors import StoreError
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.disk.tables import see_tables
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import LOST_REQUISITE, Event, RequisiteFetched, RequisitesNeeded
+from evercrawl.store.journal.events import Event
+from evercrawl.store.journal.requisite_events import LOST_REQUISITE, RequisiteFetched, RequisitesNeeded
 from evercrawl.types import NO_SLOT
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evercrawl.store.journal.events import LOST_REQUISITE, Event, Lost, RequisiteFetched, Visit
+from evercrawl.store.journal.events import Event, Lost, Visit
+from evercrawl.store.journal.requisite_events import LOST_REQUISITE, RequisiteFetched
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

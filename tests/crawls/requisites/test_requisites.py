@@ -19,7 +19,7 @@ from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.store.archive.pointer import Pointer
 from evercrawl.store.disk.tables import see_tables
-from evercrawl.store.journal.events import LOST_REQUISITE, RequisiteFetched
+from evercrawl.store.journal.requisite_events import LOST_REQUISITE, RequisiteFetched
 from evercrawl.store.partition import Partition
 from evercrawl.store.requisites.book import REQUISITES_FILE, RequisiteBook, read_book
 

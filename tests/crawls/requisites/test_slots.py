@@ -8,7 +8,7 @@ import pytest
 from evercrawl.crawl.requisites.window import MOST, OwedWindow
 from evercrawl.parse.urls import hostname
 from evercrawl.progress import Limits
-from evercrawl.store.journal.events import RequisitesNeeded
+from evercrawl.store.journal.requisite_events import RequisitesNeeded
 from evercrawl.store.requisites.book import RequisiteBook
 
 GOOD = "http://good.example"

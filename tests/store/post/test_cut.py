@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evercrawl.store.disk.disk import RealDisk
-from evercrawl.store.journal.events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.journal.journal import Journal
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.journal.segment import segments
 from evercrawl.store.post.cut import END, JournalCut, LetterAccount, account_of, consistent, cut_journal
 

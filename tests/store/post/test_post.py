@@ -16,7 +16,8 @@ from evercrawl.model.stored import reader
 from evercrawl.parse.sites import found_site
 from evercrawl.store.birth import SHARED_FORMAT
 from evercrawl.store.journal.codec import encode_slots
-from evercrawl.store.journal.events import Discovery, Found, LetterReceived, LetterSent, LetterSettled
+from evercrawl.store.journal.events import Discovery, Found
+from evercrawl.store.journal.post_events import LetterReceived, LetterSent, LetterSettled
 from evercrawl.store.partition import Partition
 from evercrawl.store.post.ownership import Ownership, Share
 from evercrawl.types import NO_SLOT
