@@ -18,6 +18,7 @@ _FIGURES: Final = (
     ("exchanges_in_flight", "gauge", "exchanges under way"),
     ("letters_total", "counter", "letters written and applied since the crawl began"),
     ("letters_under_way", "gauge", "letters not acknowledged yet"),
+    ("messages_refused_total", "counter", "messages, and URLs in them, that were forged, damaged or outdated"),
     ("addresses_leased", "gauge", "addresses that the partition may request"),
     ("addresses_let", "gauge", "addresses that it lets to itself and to others"),
     ("silent_seconds", "gauge", "for how long its process has said nothing; 0 as long as that is nothing unusual"),
@@ -32,7 +33,7 @@ def figures(state: PartState) -> dict[str, int]:
         "pages_held": state.fetched, "unread_urls": state.unread, "visits_total": state.visits,
         "exchanges_in_flight": state.in_flight, "letters_total": state.letters, "letters_under_way": state.under_way,
         "addresses_leased": state.leases, "addresses_let": state.let, "at_rest": int(state.at_rest),
-        "silent_seconds": round(state.silent_s),
+        "silent_seconds": round(state.silent_s), "messages_refused_total": state.refused,
     }  # fmt: skip
 
 

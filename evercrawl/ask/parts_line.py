@@ -61,6 +61,9 @@ class PartState(msgspec.Struct, frozen=True):
     silent_s, opening
         How long its process has been silent; 0 while that is not unusual. Whether it is silent because it is still
         opening its directory.
+    refused
+        Messages from other partitions, and URLs in them, that its last process did not apply because they were forged,
+        damaged or outdated.
     """
 
     number: int
@@ -84,6 +87,7 @@ class PartState(msgspec.Struct, frozen=True):
     pid: int = 0
     silent_s: float = 0.0
     opening: bool = False
+    refused: int = 0
 
 
 class PartsAsked(msgspec.Struct, frozen=True):

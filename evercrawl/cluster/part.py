@@ -180,6 +180,7 @@ async def attend(plan: PartPlan, line: socket.socket) -> None:
                 with_others.at_rest, progress.message, with_others.under_way, with_others.leases, with_others.let,
                 with_others.used, carrier.ceiling(), os.getpid(), keeper is not None and keeper.whole,
                 progress.disk_full, progress.memory_short, progress.names_trouble, progress.fresh, progress.alert,
+                with_others.refused + carrier.refused,
             )
         )  # fmt: skip
 

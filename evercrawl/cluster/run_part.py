@@ -80,7 +80,7 @@ class RunPart:
             self.number, where, self.writer is not None, self.lives, self.waits, report.known - report.elsewhere,
             report.elsewhere, report.fetched, report.queue, self.visits, report.bytes_in, report.in_flight,
             report.rate_per_s, report.letters, report.under_way, report.leases, report.let, report.at_rest, report.pid,
-            silent_s, opening,
+            silent_s, opening, report.refused,
         )  # fmt: skip
 
 

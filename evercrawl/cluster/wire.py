@@ -92,6 +92,9 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
         As in `Progress`.
     alert
         Kind of alert of the message; "" for none.
+    refused
+        Messages from other partitions, and URLs in them, that this process did not apply because they were forged,
+        damaged or outdated.
     """
 
     known: int = 0
@@ -120,6 +123,7 @@ class PartReport(msgspec.Struct, array_like=True, frozen=True, tag="report"):
     names_trouble: str = ""
     fresh: float | None = None
     alert: str = ""
+    refused: int = 0
 
 
 class VisitLogged(msgspec.Struct, array_like=True, frozen=True, tag="visit"):

@@ -6,9 +6,11 @@ import socket
 import msgspec
 import pytest
 
+from evercrawl.ask.parts_figures import figures
 from evercrawl.cluster.birth import born
 from evercrawl.cluster.coordinator import Coordinator
 from evercrawl.cluster.part import FALSE_MAIL, HubCarrier
+from evercrawl.cluster.run_part import RunPart
 from evercrawl.cluster.wire import Frame, Mailed, PartReport, packed, read_frame
 from evercrawl.config import Config
 from evercrawl.progress import Limits
@@ -51,6 +53,11 @@ def test_a_message_in_the_name_of_another_process_is_refused(message, sender, in
     carrier.hear(Mailed(0, msgspec.msgpack.encode(message), sender, incarnation))
     assert carrier.take() == []
     assert carrier.refused == 1
+
+
+def test_how_many_were_refused_is_in_the_figures_of_the_partition():
+    told = RunPart(3, report=PartReport(refused=5)).state("here")
+    assert figures(told)["messages_refused_total"] == 5
 
 
 def test_a_frame_of_absurd_size_or_without_sense_ends_its_connection_alone():

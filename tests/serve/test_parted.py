@@ -26,7 +26,10 @@ class Answers:
         self.hold.set()
 
     def states(self):
-        parts = [PartState(0, "one", up=True, lives=2, known=7, under_way=3, leases=2), PartState(1, "two", let=1)]
+        parts = [
+            PartState(0, "one", up=True, lives=2, known=7, under_way=3, leases=2),
+            PartState(1, "two", let=1, refused=4),
+        ]
         return PartStates(running=True, parts=parts, note="")
 
     def top(self, most):
@@ -76,6 +79,7 @@ def test_figures_of_each_partition_are_there_for_prometheus(answers):
     assert told.headers["content-type"].startswith("text/plain; version=0.0.4")
     assert 'evercrawl_partition_letters_under_way{partition="0"} 3' in told.text
     assert 'evercrawl_partition_up{partition="1"} 0' in told.text
+    assert 'evercrawl_partition_messages_refused_total{partition="1"} 4' in told.text
 
 
 def test_answers_say_how_many_partitions_answered(answers):

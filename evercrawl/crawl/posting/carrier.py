@@ -28,6 +28,8 @@ class PostStanding:
         The number of letters written and applied, and of those not acknowledged or not yet on its disk.
     leases, let
         The number of addresses that it may request, and of those that it leases to others or itself.
+    refused
+        The number of messages, and of URLs in them, that were forged, damaged or outdated; see `PostRoom.refused`.
     """
 
     at_rest: bool = False
@@ -37,6 +39,7 @@ class PostStanding:
     under_way: int = 0
     leases: int = 0
     let: int = 0
+    refused: int = 0
 
 
 class Carrier(Protocol):

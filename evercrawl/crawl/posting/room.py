@@ -104,8 +104,11 @@ class PostRoom:
         """Report the standing of this partition to the carrier."""
         posting, leases = self.posting, self.leases
         self._post.report(
-            PostStanding(at_rest, used, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let)
-        )
+            PostStanding(
+                at_rest, used, posting.elsewhere, posting.passed, posting.under_way, leases.held, leases.let,
+                self.refused,
+            )
+        )  # fmt: skip
 
     def idle(self) -> bool:
         """Whether nothing is owed to other partitions, and nothing is under way."""

@@ -13,7 +13,8 @@ function condition(part) {
   if (part.opening) return "opening its directory";
   if (part.silent_s) return `hung for ${count(Math.round(part.silent_s))} s (process ${part.pid || "unknown"})`;
   const again = part.lives > 1 ? `, started ${part.lives} times` : "";
-  return `${part.at_rest ? "idle" : "crawling"}${again}`;
+  const refused = part.refused ? `, refused ${count(part.refused)} messages` : "";
+  return `${part.at_rest ? "idle" : "crawling"}${again}${refused}`;
 }
 
 /** @param {any[]} parts @param {string} name */
