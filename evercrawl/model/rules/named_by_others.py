@@ -177,17 +177,15 @@ class NamedByOthers:
         for url in found.urls:
             if port := port_of(url):
                 self._ports.setdefault(hostname(url), set()).add(port)
+        site_of = self._state.site_of
         if found.source == NO_SLOT:
-            others = found.hosts if found.depth and found.thin == ELSEWHERE else ()
+            if not found.depth or found.thin != ELSEWHERE:
+                return
+            own = None
         else:
-            site_of = self._state.site_of
-            own = site_of[int(self._state.known.row(found.source)["host"])]
-            others = [host for host in found.hosts if site_of[host] != own]
-        if not others:
-            return
-        whole = len(others) == len(found.hosts)
+            own = site_of.item(int(self._state.known.row(found.source)["host"]))
         for slot, host in enumerate(found.hosts, found.first_slot):
-            if whole or site_of[host] != own:
+            if site_of.item(host) != own:
                 self._waiting[host] += 1
                 self.unread[slot >> 3] |= 1 << (slot & 7)
 
