@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import psutil
@@ -69,10 +70,10 @@ class FullRound:
             except OSError:
                 return
 
-    def wait(self, what: str, come: object, within_s: float = 120.0) -> None:
+    def wait(self, what: str, come: Callable[[], object], within_s: float = 120.0) -> None:
         """Wait until something has come."""
         until = time.monotonic() + within_s
-        while not come():  # type: ignore[operator]
+        while not come():
             if time.monotonic() > until:
                 raise RuntimeError(f"{what} did not come: {self.log.read_text()[-2000:]}")
             time.sleep(0.1)

@@ -198,6 +198,7 @@ class NamedByOthers:
             self._vain[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
             self._day = day
         host = event.host
+        self.unread[event.slot >> 3] &= ~(1 << (event.slot & 7)) & 0xFF
         if event.visits != 1:
             return
         if not is_named_by_others(self._state, event.slot):
@@ -205,7 +206,6 @@ class NamedByOthers:
                 self._vain[host] -= 1
                 self._good[host] += 1
             return
-        self.unread[event.slot >> 3] &= ~(1 << (event.slot & 7)) & 0xFF
         self._waiting[host] -= min(self._waiting.item(host), 1)
         if event.flags & MEMBER or self._copies_another_host(event):
             self._good[host] += 1

@@ -48,9 +48,7 @@ def drop(s: Store, h: int, unwanted: Any, dropped: Any, most: int, gone: Any) ->
     lot, before_new, before_seen = s.lots[h], gone[0], gone[1]
     n, kept = whole(lot.short), _sieve(short(s, h), whole(lot.short), unwanted, dropped)
     gone[0] += n - kept
-    while lot.short > kept:
-        lot.short -= 1
-        close_place(s, whole(lot.short_block), whole(lot.short))
+    _close_short(s, h, kept)
     n, kept = whole(lot.awake), _sieve(awake(s, h), whole(lot.awake), unwanted, dropped)
     gone[1] += n - kept
     while lot.awake > kept:
@@ -70,3 +68,35 @@ def drop(s: Store, h: int, unwanted: Any, dropped: Any, most: int, gone: Any) ->
             bag_in(s, h, slot)
     if lot.out == 0 and gone[0] + gone[1] > before_new + before_seen:
         rest(s, h, lot.rest_at)
+
+
+@compiled
+def take_new(s: Store, h: int, wanted: Any, taken: Any) -> Any:
+    """Remove the new pages of a host whose bits are set, and write their slots; return their number."""
+    lot, heap, count = s.lots[h], short(s, h), 0
+    for i in range(whole(lot.short)):
+        slot = whole(slot_at(heap, i))
+        if _is_set(wanted, slot):
+            taken[count] = slot
+            count += 1
+    if count:
+        _close_short(s, h, _sieve(heap, whole(lot.short), wanted, wanted))
+    for _ in range(whole(lot.bag)):
+        slot = whole(bag_out(s, h))
+        if _is_set(wanted, slot):
+            taken[count] = slot
+            count += 1
+        else:
+            bag_in(s, h, slot)
+    if lot.out == 0 and count:
+        rest(s, h, lot.rest_at)
+    return count
+
+
+@compiled
+def _close_short(s: Store, h: int, kept: int) -> None:
+    """Give back the places of a host's short list after those that are kept."""
+    lot = s.lots[h]
+    while lot.short > kept:
+        lot.short -= 1
+        close_place(s, whole(lot.short_block), whole(lot.short))

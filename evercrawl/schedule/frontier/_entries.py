@@ -117,6 +117,12 @@ def drop(memory: Any, first: int, last: int, unwanted: Any, dropped: Any, size: 
     return 0
 
 
+@entry(i64, _INTS, i64, _BYTES, i64, _SLOTS, i64)
+def take_new(memory: Any, host: int, wanted: Any, size: int, taken: Any, room: int) -> int:
+    """Remove the new pages of a host whose bits are set in `wanted`; return how many, with their slots in `taken`."""
+    return int(dropping.take_new(_store(memory), host, view(wanted, size), view(taken, room)))
+
+
 @entry(i64, _INTS, f64, i64, i64, i64, i64, i64, i64, _SLOTS, _SLOTS, i64)
 def collect(
     memory: Any, now: float, most: int, wide: int, pool: int, again: int, in_order: int, several: int,

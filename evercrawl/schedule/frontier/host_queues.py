@@ -164,6 +164,15 @@ class HostQueues:
         )
         return int(gone[0]), int(gone[1])
 
+    def take_new(self, host: int, wanted: NDArray[np.uint8]) -> list[int]:
+        """Take the new pages of a host whose bits are set in `wanted`; return their slots in ascending order.
+
+        The time it takes is linear in the new pages of the host.
+        """
+        taken: Slots = np.zeros(self.new(host), np.uint32)
+        count = _KERNELS["take_new"](self._memory, host, pointer(wanted), len(wanted), pointer(taken), len(taken))
+        return sorted(taken[:count].tolist())
+
     def next_at(self, rested_at: float = 0.0) -> float:
         """Return when the next host becomes ready: `rested_at` if one is ready already; infinity if there is none."""
         resting_until = float(self._lines["key"][0]) if self._control[RESTING] else float("inf")

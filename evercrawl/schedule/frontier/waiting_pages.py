@@ -207,16 +207,11 @@ class WaitingPages(PoliteHosts):
     def take_among(self, number: int, unwanted: NDArray[np.uint8], known: int, *, but: Collection[int]) -> list[int]:
         """Take the new pages of a host whose bits are set in `unwanted`, except some; return their slots, in order.
 
-        Only bits of new pages may be set; `known` is the number of known pages.
+        `known` is the number of known pages.
         """
         self._flush(valued=False)
-        dropped = np.zeros(known // 64 + 1, np.uint64)
-        new, _ = self._queues.drop(number, number + 1, unwanted[: known // 8 + 1], dropped.view(np.uint8), 1 << 62)
-        self._count(-new, new=True)
-        words: Ints = np.flatnonzero(dropped)
-        bits = np.unpackbits(dropped[words].view(np.uint8), bitorder="little").reshape(-1, 64)
-        of_words, places = np.nonzero(bits)
-        slots: list[int] = (64 * words[of_words] + places).tolist()
+        slots = self._queues.take_new(number, unwanted[: known // 8 + 1])
+        self._count(-len(slots), new=True)
         kept = {slot for slot in slots if slot in but}
         self.add_new(number, kept)
         return [slot for slot in slots if slot not in kept]

@@ -55,3 +55,29 @@ def test_what_is_dropped_is_gone_and_the_rest_comes_as_before(seed, in_order):
         if most == size:
             assert taken == expected
         assert queues.waiting(number, number + 1)[0][0] == queues.waiting(number, number + 1)[1][0] == 0
+
+
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("in_order", [False, True])
+def test_new_pages_are_taken_of_one_host_and_the_rest_comes_as_before(seed, in_order):
+    draw = random.Random(seed)
+    size = 8 * draw.randrange(1, 60)
+    queues, other = (HostQueues(in_order=in_order, capacity=1 << 10) for _ in range(2))
+    wanted, taken = set(draw.sample(range(size), draw.randrange(size + 1))), []
+    for each in (queues, other):
+        each.add_hosts(2)
+        again = random.Random(seed)
+        for slot in again.sample(range(size), size):
+            number, kind, until = again.randrange(2), again.randrange(4), again.random()
+            if each is other and slot in wanted and number == 1 and kind < 2:
+                taken.append(slot)
+            elif kind == 0:
+                each.append(array("I", [number]), array("I", [slot]))
+            elif kind in (1, 2):
+                each.put_back(number, slot, new=kind == 1)
+            else:
+                each.sleep(array("I", [number]), array("I", [slot]), array("d", [until]))
+    assert queues.take_new(1, bits(wanted, size)) == sorted(taken)
+    assert [each.tolist() for each in queues.waiting()] == [each.tolist() for each in other.waiting()]
+    for number in range(2):
+        assert left_on(number, queues) == left_on(number, other)
