@@ -22,7 +22,8 @@ from evercrawl.cluster.part_sources import part_sources
 from evercrawl.config import FILE_NAME, has_settings
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, bring, catch_up, see_no_newer
+from evercrawl.store.backups.backup import BACKUP_FILE, bring, catch_up
+from evercrawl.store.backups.checks import see_no_newer
 from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk
@@ -36,7 +37,7 @@ from evercrawl.store.post.cut import END, JournalCut, LetterAccount, account_of,
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from evercrawl.store.backup import Watch
+    from evercrawl.store.backups.backup import Watch
 
 _PURPOSE: Final = "evercrawl backup"
 _TIMES: Final = 5
@@ -49,7 +50,7 @@ class PartedBackup:
     Attributes
     ----------
     directory, target, at
-        As in `evercrawl.store.backup.BackupReport`.
+        As in `evercrawl.store.backups.backup.BackupReport`.
     partitions
         Number of partitions in the backup; those that were never crawled have nothing to copy.
     events, left_out
@@ -78,7 +79,7 @@ def backup_parted(
     directory, target
         Directories; `target` is missing, empty, or an earlier backup of the same crawl.
     now, watch
-        As in `evercrawl.store.backup.backup`.
+        As in `evercrawl.store.backups.backup.backup`.
 
     Raises
     ------

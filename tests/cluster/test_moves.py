@@ -36,7 +36,7 @@ from evercrawl.errors import ConfigError, NoRoomError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits
 from evercrawl.simulate.parted.reached import reached
-from evercrawl.store.backup import MOVING, backup
+from evercrawl.store.backups.backup import MOVING, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.leaving import LeavingError
 from evercrawl.store.disk.lock import Lock

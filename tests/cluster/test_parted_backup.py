@@ -19,7 +19,7 @@ from evercrawl.cluster.parted_backup import backup_parted
 from evercrawl.errors import ConfigError, EvercrawlError, StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.simulate.parted.reached import reached
-from evercrawl.store.backup import backup, catch_up
+from evercrawl.store.backups.backup import backup, catch_up
 from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk

@@ -13,7 +13,7 @@ import xxhash
 
 from evercrawl.arrays.hasher import Hasher
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.birth import COPY, FILE, KEY, Birth
 from evercrawl.store.partition import Partition
 from evercrawl.store.table.table import SEGMENTS, KeyMap

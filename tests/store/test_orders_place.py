@@ -20,7 +20,7 @@ from evercrawl.crawl.session import crawl
 from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits, Progress
 from evercrawl.simulate.surroundings.loopback import NETWORK, Loopback
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.orders import FILE, FORGET, CrawlOrder, OrderFile, along_in_words, append, came_along, named
 from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE, UNKNOWN, given_since
 

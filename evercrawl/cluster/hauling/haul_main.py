@@ -31,7 +31,7 @@ from evercrawl.cluster.wire import (
     read_frame,
 )
 from evercrawl.errors import EvercrawlError, NoRoomError, StoreError
-from evercrawl.store.backup import BACKUP_FILE, MOVING
+from evercrawl.store.backups.backup import BACKUP_FILE, MOVING
 from evercrawl.store.disk.leaving import mark_leaving
 from evercrawl.store.disk.moved import see_unmoved
 from evercrawl.store.disk.trouble import in_words

@@ -15,7 +15,7 @@ from evercrawl.cluster.birth import part_directory
 from evercrawl.cluster.hauling.remote_files import AT_ONCE
 from evercrawl.cluster.moving.transfer import FilesHere
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.backup import OF_PEOPLE
+from evercrawl.store.backups.backup import OF_PEOPLE
 from evercrawl.store.disk.database_image import DatabaseImage, see_room
 from evercrawl.store.disk.leaving import MOVE, close_to_people, mark_leaving, mark_staying
 from evercrawl.store.disk.lock import Lock

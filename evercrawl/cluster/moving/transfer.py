@@ -20,7 +20,7 @@ from evercrawl.config import FILE_NAME
 from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.small_file import read_small
-from evercrawl.store.backup import BACKUP_FILE, MOVING, OF_PEOPLE, bring, removed_since
+from evercrawl.store.backups.backup import BACKUP_FILE, MOVING, OF_PEOPLE, bring, removed_since
 from evercrawl.store.disk.crawl_files import CrawlFiles, CrawlFilesHere
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.leaving import MOVE, close_to_people

@@ -11,7 +11,7 @@ from evercrawl.cluster.belonging import is_part
 from evercrawl.cluster.birth import drop_goal, part_directories, read_birth
 from evercrawl.cluster.moving.transfer import marker
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.store.backup import MOVING
+from evercrawl.store.backups.backup import MOVING
 from evercrawl.store.birth import UNFINISHED
 from evercrawl.store.disk.leaving import MOVE
 from evercrawl.store.disk.lock import FILE as LOCK

@@ -6,7 +6,7 @@ host is doubted, its unread URLs that only other sites name wait behind those th
 as those that led to nothing are forgotten (`model.rules.named_by_others`).
 """
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from typing import Final
 
 from evercrawl.model.rules.named_by_others import NamedByOthers
@@ -49,22 +49,19 @@ class Doubts:
 
     def listed(self, slots: Slots) -> None:
         """Let known pages that a sitemap lists wait behind others no longer."""
-        if self._hosts:
-            for slot in self._frontier.held.among(slots[slots != NO_SLOT]):
-                self._frontier.claim(int(self._state.known.row(slot)["host"]), slot)
+        self._claim(self._others.claimed(slots))
 
     def learned(self, visit: Remembered) -> None:
-        """Begin or end to doubt the host of a visit, and release the held pages that its own site links to."""
+        """Release the held pages that the page's own site links to, and begin or end to doubt its host."""
         event = visit.event
-        host = event.host
-        if event.visits == 1 or host in self._hosts:
-            self._judge(host)
+        self._claim(self._others.claimed(visit.leads.slots, self._state.site_of.item(event.host)))
+        if event.visits == 1 or event.host in self._hosts:
+            self._judge(event.host)
+
+    def _claim(self, slots: Iterable[int]) -> None:
         if self._hosts:
-            site_of, slots = self._state.site_of, visit.leads.slots
-            for slot in self._frontier.held.among(slots[slots != NO_SLOT]):
-                owner = int(self._state.known.row(slot)["host"])
-                if site_of.item(owner) == site_of.item(host):
-                    self._frontier.claim(owner, slot)
+            for slot in slots:
+                self._frontier.claim(int(self._state.known.row(slot)["host"]), slot)
 
     def _judge(self, host: int) -> None:
         doubted = self._others.doubted(host)

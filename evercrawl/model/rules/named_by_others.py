@@ -86,8 +86,8 @@ class NamedByOthers:
     Attributes
     ----------
     unread
-        Whether a URL is unread and only pages of other sites named it when it became known: one bit a slot, the lowest
-        bit first; only if there are limits.
+        Whether a URL is unread and only pages of other sites name it, as far as this run tells: one bit a slot, the
+        lowest bit first; only if there are limits. What its own site named only later counts anew after a restart.
     """
 
     def __init__(self, state: State, backlog: int) -> None:
@@ -160,7 +160,7 @@ class NamedByOthers:
         return self._ports.get(name, set())
 
     def named(self, slot: int) -> bool:
-        """Return whether a URL is unread, and only pages of other sites named it when it became known."""
+        """Return whether a URL is unread, and only pages of other sites name it."""
         return bool(self.unread.item(slot >> 3) >> (slot & 7) & 1)
 
     def doubted(self, host: int) -> bool:
@@ -188,6 +188,24 @@ class NamedByOthers:
             if site_of.item(host) != own:
                 self._waiting[host] += 1
                 self.unread[slot >> 3] |= 1 << (slot & 7)
+
+    def claimed(self, slots: Slots, site: int | None = None) -> list[int]:
+        """Take note of URLs that their own site names; return those that only others named so far.
+
+        Parameters
+        ----------
+        slots
+            URLs that a page links to, or a sitemap lists; `NO_SLOT` is skipped.
+        site
+            The site of the page, which claims URLs of its own hosts alone; None for a sitemap, which claims them all.
+        """
+        named: list[int] = slots[(self.unread[slots >> 3] >> (slots & 7).astype(np.uint8)) & 1 != 0].tolist()
+        found = list[int]()
+        for slot in named:
+            if site is None or self._state.site_of.item(int(self._state.known.row(slot)["host"])) == site:
+                self.unread[slot >> 3] &= ~(1 << (slot & 7)) & 0xFF
+                found.append(slot)
+        return found
 
     def learned(self, event: Visit) -> None:
         """Count a visit."""

@@ -25,8 +25,9 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
 from evercrawl.simulate.surroundings.loopback import NETWORK
-from evercrawl.store import backup as backups
-from evercrawl.store.backup import BACKUP_FILE, CUT_BYTES, backup
+from evercrawl.store.backups import backup as backups
+from evercrawl.store.backups.backup import BACKUP_FILE, backup
+from evercrawl.store.backups.checks import CUT_BYTES
 from evercrawl.store.birth import UNFINISHED, is_crawl
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import Lock

@@ -19,7 +19,7 @@ from evercrawl.cluster.moving.transfer import within
 from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.stored.reader import opened
-from evercrawl.store.backup import MOVING
+from evercrawl.store.backups.backup import MOVING
 from evercrawl.store.disk.leaving import LeavingError
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.moved import LEAVING, MOVED

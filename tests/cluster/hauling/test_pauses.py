@@ -14,7 +14,7 @@ from evercrawl.cluster.moving.order import FILE, PartMove
 from evercrawl.cluster.moving.part_moves import PAUSES, PartMoves
 from evercrawl.cluster.moving.transfer import LagsError, bring_part
 from evercrawl.cluster.wire import FilesAsked, FilesTold
-from evercrawl.store import backup
+from evercrawl.store.backups import backup
 from evercrawl.store.disk.moved import LEAVING
 from evercrawl.store.keeping import REMOVED
 from evercrawl.store.orders import CrawlOrder, append, named

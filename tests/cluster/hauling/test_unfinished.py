@@ -14,7 +14,7 @@ from evercrawl.cluster.moving.order import PartMove
 from evercrawl.cluster.moving.part_moves import PartMoves
 from evercrawl.cluster.moving.unfinished import remove_goal
 from evercrawl.errors import StoreError
-from evercrawl.store.backup import MOVING
+from evercrawl.store.backups.backup import MOVING
 from evercrawl.store.disk.lock import Lock
 from tests.cluster.hauling.moved_partitions import Crawling, ids, moves_of, order, over, settled, visits
 

@@ -21,7 +21,7 @@ from evercrawl.model.rules.robots import RobotsKeeper
 from evercrawl.model.stored.reader import opened
 from evercrawl.parse.sites import found_site
 from evercrawl.progress import Limits
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.birth import is_crawl
 from evercrawl.store.journal.events import Bounded
 from evercrawl.store.orders import CrawlOrder, OrderFile, lines_from, unread_in_words, vouch_for_all

@@ -17,7 +17,7 @@ from evercrawl.crawl.learn.reindex import reindex
 from evercrawl.errors import StoreError
 from evercrawl.model.stored.reader import opened
 from evercrawl.store.archive.warc_read import walk
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.journal.events import Event, Found, Visit
 from evercrawl.store.journal.frame import Press

@@ -24,7 +24,7 @@ from evercrawl.model.stored.reader import opened
 from evercrawl.progress import Limits, Progress
 from evercrawl.store import keeping
 from evercrawl.store.archive.warc_read import walk
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.orders import CrawlOrder
 from tests.helpers.hand_made import SITE, HandMade

@@ -16,7 +16,7 @@ from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.wire import FilesAsked, FilesTold
 from evercrawl.errors import NoRoomError
-from evercrawl.store.backup import backup
+from evercrawl.store.backups.backup import backup
 from evercrawl.store.disk.crawl_files import CrawlFilesHere
 from evercrawl.store.disk.database_image import BLOCK_BYTES, DatabaseImage, differing
 from tests.cluster.hauling.moved_partitions import visit

@@ -14,7 +14,7 @@ from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.moving.transfer import finish
 from evercrawl.errors import ConfigError, StoreError
 from evercrawl.model.worth.usage import Question, UsageWriter
-from evercrawl.store.backup import OF_PEOPLE
+from evercrawl.store.backups.backup import OF_PEOPLE
 from evercrawl.store.disk import leaving
 from evercrawl.store.disk.leaving import MOVE, LeavingError, close_to_people, mark_staying
 from evercrawl.store.disk.lock import Lock

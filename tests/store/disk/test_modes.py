@@ -17,7 +17,7 @@ from evercrawl.cluster.hauling.lending import Lending
 from evercrawl.cluster.hauling.remote_files import RemoteFiles
 from evercrawl.cluster.moving.transfer import bring_part, copy_part
 from evercrawl.cluster.wire import FilesTold
-from evercrawl.store.backup import BACKUP_FILE, backup
+from evercrawl.store.backups.backup import BACKUP_FILE, backup
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.modes import mode_of

@@ -16,7 +16,7 @@ from evercrawl.cli.show.plain import many
 
 if TYPE_CHECKING:
     from evercrawl.cluster.parted_backup import PartedBackup
-    from evercrawl.store.backup import BackupReport
+    from evercrawl.store.backups.backup import BackupReport
 
 _MORE = (
     "The copy is consistent: it is the crawl as it was at one instant. You can query it, or continue the crawl in "
@@ -39,7 +39,7 @@ def add(verbs: arguments.Verbs) -> None:
 def run(args: argparse.Namespace) -> int:
     """Copy the directory, and report what was copied."""
     from evercrawl.model.stored.reader import see_crawl
-    from evercrawl.store.backup import backup
+    from evercrawl.store.backups.backup import backup
 
     directory = where.directory(args)
     see_crawl(directory)

@@ -21,30 +21,25 @@ from typing import Final, TypeAlias
 import msgspec
 
 from evercrawl.config import FILE_NAME
-from evercrawl.decoding import json_of
 from evercrawl.errors import ConfigError, StoreError
-from evercrawl.small_file import small
-from evercrawl.store.archive.pointer import ArchiveEnd
-from evercrawl.store.birth import COPY, FILE, KEY, UNFINISHED, see_finished
+from evercrawl.store.backups.checks import ARCHIVE, BACKUP_FILE, JOURNAL, MOVING, TAIL_BYTES, see_target, see_whole
+from evercrawl.store.birth import COPY, FILE, KEY, UNFINISHED
 from evercrawl.store.disk.crawl_files import CrawlFiles, CrawlFilesHere, digest_of
 from evercrawl.store.disk.disk import RealDisk
 from evercrawl.store.disk.lock import FILE as LOCK
 from evercrawl.store.disk.lock import Lock
 from evercrawl.store.disk.modes import ORDINARY, narrow, shut_to_others
 from evercrawl.store.disk.moved import LEAVING
-from evercrawl.store.disk.plain import place_of, see_plain, see_utf8
+from evercrawl.store.disk.plain import place_of, see_utf8
 from evercrawl.store.disk.stamped import LEARNED, LESSONS, SNAPSHOT
 from evercrawl.store.forgetting import PLAN
 from evercrawl.store.forgotten import FILES as FORGOTTEN
-from evercrawl.store.journal.events import Visit
 from evercrawl.store.journal.journal import Journal
-from evercrawl.store.journal.requisite_events import RequisiteFetched
 from evercrawl.store.keeping import BLOCK_BYTES, REMOVED, punch
 from evercrawl.store.keeping import PLAN as KEEP_PLAN
 from evercrawl.store.live_line import NAME as SOCKET
 from evercrawl.store.orders_place import PLACE_FILE, SECRET_FILE
 from evercrawl.store.repair.kept import patch
-from evercrawl.store.requisites.losing import record_of
 from evercrawl.store.snapshots.head import KIND
 
 __all__ = [
@@ -55,17 +50,11 @@ __all__ = [
     "backup",
     "bring",
     "catch_up",
-    "see_no_newer",
 ]
 
-BACKUP_FILE: Final = "backup.json"
-MOVING: Final = "moving.json"
-"""File in a directory to which a partition is being moved."""
 _PURPOSE: Final = "evercrawl backup"
-_ARCHIVE: Final = "archive/"
 _BLOCKS: Final = (f"{KIND}-", f"{LEARNED}-")
 _MANIFESTS: Final = (SNAPSHOT, LESSONS)
-_JOURNAL: Final = "journal-"
 OF_PEOPLE: Final = ("usage.jsonl", "orders.jsonl")
 """Files to which people append while the crawl runs and while it does not."""
 _GROWING: Final = ("known.bin", "urls.log", "urls.idx", *OF_PEOPLE)
@@ -73,8 +62,6 @@ _LEFT_OUT: Final = (
     "search/", "derived/", LOCK, SOCKET, "questions.sock", BACKUP_FILE, UNFINISHED, MOVING, LEAVING, "cookies.json",
     SECRET_FILE, PLACE_FILE,
 )  # fmt: skip
-_BEFORE: Final = frozenset({LOCK, MOVING, LEAVING, "archive"})
-"""Files that may be in a directory before anything is copied there."""
 _OF_TARGET: Final = (BACKUP_FILE, UNFINISHED)
 """Files of a backup that are not copies."""
 _BESIDE: Final = (".sqlite-wal", ".sqlite-shm")
@@ -83,11 +70,6 @@ _LAST: Final = (*FORGOTTEN, PLAN, KEEP_PLAN, REMOVED)
 """They say that the other files of the copy lack all that was forgotten or removed earlier."""
 _TIMES: Final = 5
 PIECE_BYTES: Final = 4 << 20
-CUT_BYTES: Final = 4 << 20
-"""The most that a crash cuts from a file; an original that lost more than this, or everything, is damaged."""
-TAIL_BYTES: Final = 64 << 10  # end of a copy, compared with its original: they differ if a crash cut the original
-
-_WITH_RECORDS: Final = frozenset(str(event.__struct_config__.tag) for event in (Visit, RequisiteFetched))
 
 Watch: TypeAlias = Callable[[str, int, int], None]
 
@@ -183,87 +165,11 @@ def bring(
     target, now, watch
         As in `backup`.
     """
-    _check(originals, where, target)
+    see_target(originals, where, target)
     shut_to_others()
     target.mkdir(parents=True, exist_ok=True)
     with Lock.take(target, _PURPOSE, now):
         return _Copying(originals, where, target, watch).run(now)
-
-
-def _check(originals: CrawlFiles, where: str, target: Path) -> None:
-    see_finished(originals.size(UNFINISHED), Path(where))
-    if not (originals.size(FILE) or originals.size(COPY)):
-        raise ConfigError(f"there is no crawl in {where}; name its directory with --dir")
-    if target.exists() and not target.is_dir():
-        raise ConfigError(f"{target} is a file; name a directory for the backup")
-    see_plain(target)
-    if not target.exists():
-        return
-    with contextlib.closing(CrawlFilesHere(target)) as there:
-        if there.size(FILE) or there.size(COPY):
-            here, kept = _born(originals), _born(there)
-            if (here and here.id) != (kept and kept.id):
-                raise ConfigError(f"{target} holds another crawl; name an empty directory, or this crawl's own backup")
-            if not there.size(UNFINISHED):
-                see_no_newer(originals, where, there)
-        elif not there.size(UNFINISHED) and {path.name for path in target.iterdir()} - _BEFORE:
-            raise ConfigError(f"{target} is not empty, and holds no backup; name an empty directory")
-
-
-def see_no_newer(originals: CrawlFiles, where: str, there: CrawlFilesHere) -> None:
-    """Check that a target is a backup, and not the crawl itself, or a backup in which the crawl was continued.
-
-    What happened there since would be lost. A backup may have more than the crawl where a crash cut that off.
-
-    Raises
-    ------
-    ConfigError
-        The target's journal has events that neither the crawl nor the last backup had.
-    """
-    names = [name for name in there.names(_JOURNAL) if name.endswith(".log")]
-    if all(_begins_with(originals, there, name) for name in names):
-        return
-    events, told = 0, _EventCount(0)
-    with contextlib.suppress(StoreError):  # a damaged journal is compared and replaced
-        events = Journal.open(there, writable=False).sequence
-    with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-        told = json_of(small(there, BACKUP_FILE), _EventCount)
-    if events > told.events:
-        raise ConfigError(
-            f"{there.directory} is no backup of {where}, but has gone on itself: its journal has events that would be "
-            "lost, so nothing was copied; name another directory for the backup. To go back to a backup, move "
-            f"{there.directory} away and copy the backup to its place"
-        )
-
-
-def _begins_with(originals: CrawlFiles, there: CrawlFilesHere, name: str) -> bool:
-    """Return whether a file of the crawl begins with its copy, as far as the last bytes of that tell."""
-    size = there.size(name)
-    tail = min(size, TAIL_BYTES)
-    return originals.size(name) >= size and originals.read(name, size - tail, tail) == there.read(
-        name, size - tail, tail
-    )
-
-
-class _EventCount(msgspec.Struct):
-    """What `backup.json` says of the journal's length at the last backup."""
-
-    events: int
-
-
-class _Born(msgspec.Struct):
-    """What `crawl.json` says of a crawl that only an upgrade changes."""
-
-    id: str
-    format: int
-
-
-def _born(originals: CrawlFiles | RealDisk) -> _Born | None:
-    """Return id and format of a crawl, from either of two files; None if neither tells."""
-    for name in (FILE, COPY):
-        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError):
-            return json_of(small(originals, name), _Born)
-    return None
 
 
 def _of_forgotten(last: dict[str, tuple[int, bytes]]) -> dict[str, tuple[int, bytes]]:
@@ -290,7 +196,7 @@ class _Copying:
     def run(self, now: float) -> BackupReport:
         """Copy all files that belong to a backup."""
         try:
-            self._see_whole()
+            see_whole(self._source, self._from, self._target, self._to)
             if self._anew or not self._target.size(BACKUP_FILE):
                 self._mark()
             for _ in range(_TIMES):
@@ -315,54 +221,13 @@ class _Copying:
         finally:
             self._target.close()
 
-    def _see_whole(self) -> None:
-        """Check that the crawl still has what the target holds of it; else copying would destroy the last copy.
-
-        Not in the first backup after an upgrade.
-        """
-        if _born(self._source) != _born(self._target):
-            return
-        for prefix, ending in ((_JOURNAL, ".log"), (_ARCHIVE, ".warc.gz")):
-            names = [name for name in self._target.names(prefix) if name.endswith(ending) and self._target.size(name)]
-            missing = [name for name in names if self._source.size(name) < self._target.size(name)]
-            acknowledged = self._acknowledged(names) if missing else {}
-            for name in missing:
-                there, size = acknowledged[name], self._source.size(name)
-                if there - size > CUT_BYTES or (there and not size):
-                    raise StoreError(
-                        f"{name} has {size:,} bytes in {self._from} and {self._target.size(name):,} in {self._to}, so "
-                        "the crawl has lost data that the backup still holds, and nothing was copied; to restore it, "
-                        f"run: evercrawl verify --repair --dir {self._from} --from {self._to}; if it is meant to be "
-                        "gone, name another directory for the backup"
-                    )
-
-    def _acknowledged(self, names: list[str]) -> dict[str, int]:
-        """Return how many bytes of each file of the target, in their order, no crash cuts from the original.
-
-        Records that no event names are cut off at the start after a crash, however many they are; the last file of
-        the journal may have been begun just before.
-        """
-        sizes = {name: self._target.size(name) for name in names}
-        if names[-1].startswith(_JOURNAL):
-            return sizes | ({names[-1]: max(sizes[names[-1]] - CUT_BYTES, 0)} if len(names) > 1 else {})
-        end = ArchiveEnd()
-        with contextlib.suppress(StoreError):  # a journal that cannot be read is no reason to keep the copy as it is
-            named = Journal.open(self._target, writable=False).of_kinds(_WITH_RECORDS)
-            end = max((where.end for _, _, event in named if (where := record_of(event))), default=end)
-        for name in names:
-            number = name.removesuffix(".warc.gz").rpartition("-")[2]
-            segment = int(number) if number.isdecimal() else -1
-            if segment >= end.segment:
-                sizes[name] = min(end.size_bytes, sizes[name]) if segment == end.segment else 0
-        return sizes
-
     def follow(self) -> int | None:
         """Copy new data of archive and journal; return the bytes written, or None if that makes no valid backup."""
         try:
             if self._anew:
                 return None
             before = self._last()
-            for prefix in (_ARCHIVE, _JOURNAL, _ARCHIVE):
+            for prefix in (ARCHIVE, JOURNAL, ARCHIVE):
                 self._grow_all(prefix)
             return None if self._target.size(UNFINISHED) or self._last() != before else self._copied
         finally:
@@ -377,19 +242,19 @@ class _Copying:
         """Copy all files but the last ones."""
         for name in (FILE, COPY, KEY):
             self._replace(name)
-        self._grow_all(_ARCHIVE)
+        self._grow_all(ARCHIVE)
         manifests = {name: _whole(self._source, name) for name in self._names() if name.startswith(_MANIFESTS)}
         if self._anew:  # until the journal is there again
             for name in [name for name in self._target.names() if name.startswith(_MANIFESTS)]:
                 self._target.remove(name)
         self._grow_all(_BLOCKS)
-        self._grow_all(_JOURNAL)
-        self._grow_all(_ARCHIVE)
+        self._grow_all(JOURNAL)
+        self._grow_all(ARCHIVE)
         for name in _GROWING:  # before the snapshots, which say how much of them there is at least
             self._grow(name)
         for name, data in manifests.items():
             self._named(name, data)
-        before = (*_MANIFESTS, *_BLOCKS, _JOURNAL, *_GROWING, *_LAST)
+        before = (*_MANIFESTS, *_BLOCKS, JOURNAL, *_GROWING, *_LAST)
         self._replace_all(lambda name: not name.startswith(before))
 
     def _last(self) -> dict[str, tuple[int, bytes]]:
@@ -441,7 +306,7 @@ class _Copying:
             there = 0
         while there < size and (data := self._source.read(name, there, min(PIECE_BYTES, size - there))):
             self._target.append(name, data)
-            if name.startswith(_ARCHIVE) and bytes(BLOCK_BYTES) in data:  # records were removed there
+            if name.startswith(ARCHIVE) and bytes(BLOCK_BYTES) in data:  # records were removed there
                 punch(self._to, name, there, there + len(data))
             there += len(data)
             self._count(name, len(data))
@@ -455,7 +320,7 @@ class _Copying:
                 continue
             data = self._source.read(name, at, length)
             patch(self._to, name, at, data, sync=False)
-            if name.startswith(_ARCHIVE):
+            if name.startswith(ARCHIVE):
                 punch(self._to, name, at, at + len(data))
             self._count(name, len(data))
 
