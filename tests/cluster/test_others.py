@@ -1,19 +1,11 @@
 """What a crawl makes can be written by nobody else, though its user lets everyone write all other files."""
 
-import stat
 import subprocess
 from pathlib import Path
 
 from evercrawl.cli.main import main
 from tests.cluster.conftest import ServedNames
-
-OTHERS = stat.S_IWGRP | stat.S_IWOTH
-
-
-def open_to_others(folder: Path) -> list[str]:
-    """Return what of a folder somebody else may write, with the folder itself."""
-    found = [folder, *folder.rglob("*")]
-    return [str(path.relative_to(folder.parent)) for path in found if path.lstat().st_mode & OTHERS]
+from tests.helpers.open_modes import open_to_others
 
 
 def run(*args: str) -> None:

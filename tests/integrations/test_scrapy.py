@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from serving import serving
 
+from tests.helpers.open_modes import open_to_others
+
 pytest.importorskip("scrapy")
 
 SPIDERS = Path(__file__).with_name("spiders.py")
@@ -68,14 +70,14 @@ def site():
         yield server
 
 
-def started(name, site, folder, settings=None):
+def started(name, site, folder, settings=None, umask=-1):
     said = {**ADDON, "EVERCRAWL_DIR": str(folder), **(settings or {})}
     command = [sys.executable, str(SPIDERS), name, str(site.server_port), json.dumps(said)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT, umask=umask)
 
 
-def run(name, site, folder, settings=None):
-    out, _ = started(name, site, folder, settings).communicate(timeout=400)
+def run(name, site, folder, settings=None, umask=-1):
+    out, _ = started(name, site, folder, settings, umask).communicate(timeout=400)
     return json.loads(out)
 
 
@@ -84,6 +86,11 @@ def ask(words):
         [sys.executable, "-m", "evercrawl", *words.split()], capture_output=True, text=True, cwd=ROOT, check=True
     )
     return out.stdout
+
+
+def test_nobody_else_may_write_what_it_makes_though_the_umask_lets_everyone(site, tmp_path):
+    assert run("pages", site, tmp_path / "new" / "crawl", umask=0)["items"]
+    assert open_to_others(tmp_path / "new") == []
 
 
 def test_pages_in_a_row_are_read_once_and_again_only_where_they_changed(site, tmp_path):

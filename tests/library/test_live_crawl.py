@@ -18,6 +18,7 @@ from serving import serving
 import evercrawl
 from evercrawl import catalog
 from evercrawl.errors import ConfigError
+from tests.helpers.open_modes import open_to_others
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "LIBRARY.md"
 PAGES = 12
@@ -151,6 +152,14 @@ def test_a_hook_is_not_kept_busy_by_an_address_made_for_its_pattern(site, tmp_pa
         crawl.page("([a-z]+)+$", name="found")(lambda page: found.append(page.url))
         list(crawl)
     assert found == [seed(site) + "?" + "a" * 60]
+
+
+def test_nobody_else_may_write_what_it_makes_though_the_umask_lets_everyone(site, tmp_path):
+    command = [sys.executable, "-c", SCRIPT, seed(site), str(tmp_path / "new" / "crawl")]
+    environment = {**os.environ, "PYTHONPATH": str(Path(evercrawl.__file__).parents[1])}
+    subprocess.run(command, env=environment, check=True, timeout=120, umask=0)
+    assert made(tmp_path / "new")
+    assert open_to_others(tmp_path / "new") == []
 
 
 def test_records_survive_a_kill_and_are_there_once(site, tmp_path):

@@ -199,8 +199,11 @@ class NamedByOthers:
         site
             The site of the page, which claims URLs of its own hosts alone; None for a sitemap, which claims them all.
         """
-        named: list[int] = slots[(self.unread[slots >> 3] >> (slots & 7).astype(np.uint8)) & 1 != 0].tolist()
+        near = self.unread[slots >> 3]
         found = list[int]()
+        if not np.count_nonzero(near):  # as on most pages
+            return found
+        named: list[int] = slots[(near >> (slots & 7).astype(np.uint8)) & 1 != 0].tolist()
         for slot in named:
             if site is None or self._state.site_of.item(int(self._state.known.row(slot)["host"])) == site:
                 self.unread[slot >> 3] &= ~(1 << (slot & 7)) & 0xFF
