@@ -205,8 +205,10 @@ class NamedByOthers:
             return found
         named: list[int] = slots[(near >> (slots & 7).astype(np.uint8)) & 1 != 0].tolist()
         for slot in named:
-            if site is None or self._state.site_of.item(int(self._state.known.row(slot)["host"])) == site:
+            host = int(self._state.known.row(slot)["host"])
+            if site is None or self._state.site_of.item(host) == site:
                 self.unread[slot >> 3] &= ~(1 << (slot & 7)) & 0xFF
+                self._waiting[host] -= min(self._waiting.item(host), 1)
                 found.append(slot)
         return found
 
@@ -218,11 +220,11 @@ class NamedByOthers:
         if day > self._day:
             self._vain[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
             self._day = day
-        host = event.host
+        host, only_others = event.host, self.named(event.slot)
         self.unread[event.slot >> 3] &= ~(1 << (event.slot & 7)) & 0xFF
         if event.visits != 1:
             return
-        if not is_named_by_others(self._state, event.slot):
+        if not only_others:
             if event.flags & MEMBER and self._follows_redirect_of_others(event.slot) and self._vain.item(host):
                 self._vain[host] -= 1
                 self._good[host] += 1

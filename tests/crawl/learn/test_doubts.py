@@ -75,3 +75,13 @@ def test_all_are_released_when_as_many_were_pages(named):
     named.visit(f"{HOST}/j6", named.page("it is there after all"))
     assert held(named) == set()
     assert named.frontier.new_count == waiting + DOUBT - 1
+
+
+def test_pages_that_it_names_itself_end_no_doubt(named):
+    others = [f"{HOST}/both{n}" for n in range(DOUBT)]
+    named.visit(EVIL, named.page("evil anew", *others, *(f"{HOST}/j{n}" for n in range(10))))
+    named.visit(f"{HOST}/own0", named.page("Own", *others))
+    for url in others:
+        named.visit(url, named.page(f"the text of {url}"))
+    doubt(named)
+    assert held(named) == {"/j6", "/j7", "/j8", "/j9"}
