@@ -143,6 +143,8 @@ class VisitEvents:
             original = self._state.original(reading.digest, reading.digest_rest)
             if stays_original(self._state, reading.slot, reading.before, original):
                 original = NO_SLOT
+            if original != reading.slot and self._leads_back(original, reading.slot):
+                original = NO_SLOT  # the earlier page names this one as canonical
             if original not in (NO_SLOT, reading.slot):
                 by_chance = self._near.by_chance(original, reading.host.number, reading.size_bytes)
         circle = bool(reading.redirect) and "set-cookie" in reading.exchange.headers and self._circle(reading, leads)

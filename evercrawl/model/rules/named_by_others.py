@@ -10,7 +10,10 @@ turns from the links of its own pages, and the crawl would request thousands of 
 * Once `DOUBT` of them led to nothing, and more than had content of their own, the host is doubted: those that wait
   then, and further ones, wait behind the host's other URLs (`crawl.learn.doubts`).
 * A copy of a page of another host, as mirrors have, counts as content of its own; a copy of a page of the same host
-  leads to nothing. So does a redirect, until a page that it made known is read and has content of its own.
+  leads to nothing. So does a redirect, or a page that names another one as canonical, until a page that it made known
+  is read and has content of its own.
+* If the copied page is read only later, the earlier copy ceases to count as content of its own, and counts for doubt.
+  So does a page with a query if the host itself names its URL with fewer parameters, until that is read.
 * A partition limits only URLs of its own hosts; it names all others to the partitions that own them.
 
 Ports are limited too, because each has a robots.txt of its own, and a crawl must not look for open ports on behalf of
@@ -19,21 +22,23 @@ others. Besides the usual ports, a host's own pages may name `MOST_PORTS`, and p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from evercrawl.arrays.reserved import reserve
+from evercrawl.model.rules.variants import Variants, look_alike
 from evercrawl.parse.urls import hostname, port_of
 from evercrawl.store.cash.spread import ELSEWHERE
-from evercrawl.store.journal.events import MEMBER
+from evercrawl.store.journal.events import MEMBER, Visit
 from evercrawl.store.records.records import MEMBER as RECORDED_MEMBER
 from evercrawl.store.table.table import NO_RECORD
 from evercrawl.types import NO_SLOT, Flags, Outcome, Slots
 
 if TYPE_CHECKING:
-    from evercrawl.store.journal.events import Discovery, Visit
+    from evercrawl.store.journal.events import Discovery
     from evercrawl.store.state import State
 
 FIRST: Final = 200
@@ -97,6 +102,9 @@ class NamedByOthers:
         self._waiting: Slots = reserve(np.uint32, 1 << 27)  # by host
         self._good: Slots = reserve(np.uint32, 1 << 27)
         self._vain: Slots = reserve(np.uint32, 1 << 27)
+        self._copied: Slots = reserve(np.uint32, 1 << 27)
+        self._counted: NDArray[np.uint8] = reserve(np.uint8, 1 << 29)  # bits of the pages that `_good` counts
+        self._variants = Variants()
         self._day = 0
         self._ports = dict[str, set[str]]()
         if self._most:
@@ -105,8 +113,9 @@ class NamedByOthers:
     @property
     def nbytes(self) -> int:
         """Memory use in bytes."""
-        bits = self._state.known.count // 8 if self._most else 0
-        return 3 * len(self._state.hosts) * self._waiting.itemsize + 300 * len(self._ports) + bits
+        bits = self._state.known.count // 4 if self._most else 0
+        by_host = 4 * len(self._state.hosts) * self._waiting.itemsize
+        return by_host + 300 * len(self._ports) + bits + self._variants.nbytes
 
     def _count(self) -> None:
         """Count the known URLs in pieces, so that this needs little memory even in a large crawl."""
@@ -121,14 +130,23 @@ class NamedByOthers:
             if state.post is not None and not linked.all():
                 others |= ~linked & _sent(state.known.rows(start, start + _PIECE))
             np.add.at(self._waiting, hosts[others], 1)
+        good: Flags = np.zeros(len(of_host), bool)
+        copied = good.copy()
         for start in range(0, len(records), _PIECE):
             rows = records[start : start + _PIECE]
-            rows = rows[(rows["outcome"] != 0) & named[rows["slot"]]]
+            rows = rows[rows["outcome"] != 0]
+            others = named[rows["slot"]]
+            copies = rows[~others & (rows["outcome"] == Outcome.DUPLICATE) & (rows["alias"] != NO_SLOT)]
+            copied[copies["alias"][of_host[copies["alias"]] == copies["host"]]] = True
+            rows = rows[others]
             np.subtract.at(self._waiting, rows["host"], 1)
             named[rows["slot"]] = False
-            np.add.at(self._good, rows["host"][(rows["flags"] & RECORDED_MEMBER) != 0], 1)
-        packed = np.packbits(named, bitorder="little")
-        self.unread[: len(packed)] = packed
+            good[rows["slot"][(rows["flags"] & RECORDED_MEMBER) != 0]] = True
+        good &= ~copied
+        np.add.at(self._good, of_host[good], 1)
+        for bits, flags in ((self.unread, named), (self._counted, good)):
+            packed = np.packbits(flags, bitorder="little")
+            bits[: len(packed)] = packed
 
     # What may be admitted
 
@@ -165,7 +183,7 @@ class NamedByOthers:
 
     def doubted(self, host: int) -> bool:
         """Return whether most URLs of a host that only other sites name led to nothing lately."""
-        vain = self._vain.item(host)
+        vain = self._vain.item(host) + self._copied.item(host)
         return vain >= DOUBT and vain > self._good.item(host)
 
     # What was admitted
@@ -179,11 +197,19 @@ class NamedByOthers:
                 self._ports.setdefault(hostname(url), set()).add(port)
         site_of = self._state.site_of
         if found.source == NO_SLOT:
-            if not found.depth or found.thin != ELSEWHERE:
-                return
-            own = None
+            if found.depth and found.thin == ELSEWHERE:
+                self._named(found, None)
         else:
-            own = site_of.item(int(self._state.known.row(found.source)["host"]))
+            self._named(found, site_of.item(int(self._state.known.row(found.source)["host"])))
+        if self._variants.among(found.hosts):
+            for slot, url in enumerate(found.urls, found.first_slot):
+                pages = self._variants.known(url, slot)
+                if pages and not self.named(slot):
+                    self._doubt(pages)
+
+    def _named(self, found: Discovery, own: int | None) -> None:
+        """Count those of new URLs that are not of the site that names them."""
+        site_of = self._state.site_of
         for slot, host in enumerate(found.hosts, found.first_slot):
             if site_of.item(host) != own:
                 self._waiting[host] += 1
@@ -210,6 +236,7 @@ class NamedByOthers:
                 self.unread[slot >> 3] &= ~(1 << (slot & 7)) & 0xFF
                 self._waiting[host] -= min(self._waiting.item(host), 1)
                 found.append(slot)
+                self._doubt(self._variants.of(slot))
         return found
 
     def learned(self, event: Visit) -> None:
@@ -218,30 +245,92 @@ class NamedByOthers:
             return
         day = int(event.at // DAY_S)
         if day > self._day:
-            self._vain[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
+            for counts in (self._vain, self._copied):
+                counts[: len(self._state.hosts)] >>= np.uint32(min(day - self._day, 31))
             self._day = day
         host, only_others = event.host, self.named(event.slot)
         self.unread[event.slot >> 3] &= ~(1 << (event.slot & 7)) & 0xFF
+        copied = self._copies_earlier(event, only_others=only_others)
         if event.visits != 1:
             return
         if not only_others:
-            if event.flags & MEMBER and self._follows_redirect_of_others(event.slot) and self._vain.item(host):
+            if event.flags & MEMBER and self._follows_others(event.slot) and self._vain.item(host):
                 self._vain[host] -= 1
                 self._good[host] += 1
             return
         self._waiting[host] -= min(self._waiting.item(host), 1)
-        if event.flags & MEMBER or self._copies_another_host(event):
+        if copied or self._copies_another_host(event):
             self._good[host] += 1
+        elif event.flags & MEMBER:
+            self._count_good(event.slot, host)
+            self._compare(event)
         else:
             self._vain[host] += 1
 
-    def _follows_redirect_of_others(self, slot: int) -> bool:
-        """Return whether a redirect from a URL that only pages of other sites name made a URL known."""
+    def _count_good(self, slot: int, host: int) -> None:
+        self._good[host] += 1
+        self._counted[slot >> 3] |= 1 << (slot & 7)
+
+    def _doubt(self, slots: Iterable[int]) -> None:
+        """Have pages count no longer as content of their own."""
+        for slot in slots:
+            bit = 1 << (slot & 7)
+            if self._counted.item(slot >> 3) & bit:
+                host = int(self._state.known.row(slot)["host"])
+                self._counted[slot >> 3] &= ~bit & 0xFF
+                self._good[host] -= min(self._good.item(host), 1)
+                self._copied[host] += 1
+
+    def _copies_earlier(self, event: Visit, *, only_others: bool) -> bool:
+        """Have earlier copies of a page just read not count; return whether its URL with more parameters was one."""
+        original = event.alias if event.outcome == Outcome.DUPLICATE else event.near
+        answered = bool(event.status) or event.outcome == Outcome.REFUSED
+        variants = self._variants.read(event.slot) if answered else []
+        copied = False
+        for slot in variants:
+            if slot == original or self._look_alike(event, slot):
+                self._doubt([slot])
+                self._variants.drop(slot)
+                copied = True
+            elif not self._counted.item(slot >> 3) >> (slot & 7) & 1:
+                self._copied[event.host] -= min(self._copied.item(event.host), 1)
+                self._count_good(slot, event.host)
+        if original != NO_SLOT and event.visits == 1 and not only_others and not self._copies_another_host(event):
+            self._doubt([original])
+        return copied
+
+    def _compare(self, event: Visit) -> None:
+        """Compare a page with those at its URL with fewer parameters, or remember it until these are read."""
+        urls = self._variants.add(event.slot, event.host, self._state.urls.get(event.slot))
+        for url, slot in zip(urls, self._state.find(urls).tolist() if urls else (), strict=True):
+            if slot == NO_SLOT:
+                continue
+            self._variants.known(url, slot)
+            if self._state.record_of(slot) is not None:
+                self._variants.read(slot)
+                if self._look_alike(event, slot):
+                    self._doubt([event.slot])
+                    self._variants.drop(event.slot)
+                    return
+            elif not self.named(slot):
+                self._doubt([event.slot])
+
+    def _look_alike(self, event: Visit, slot: int) -> bool:
+        """Return whether a page that was read earlier differs in little from one just read."""
+        index = self._state.record_of(slot)
+        earlier = self._state.event(int(self._state.records.rows["event"][index])) if index is not None else None
+        return isinstance(earlier, Visit) and look_alike(event, earlier)
+
+    def _follows_others(self, slot: int) -> bool:
+        """Return whether a URL that only pages of other sites name led to a page: by a redirect, or as canonical."""
         source = int(self._state.known.row(slot)["source"])
         if source == NO_SLOT or not is_named_by_others(self._state, source):
             return False
         record = int(self._state.table.record[source])
-        return record < NO_RECORD and int(self._state.records.rows["outcome"][record]) == Outcome.REDIRECT
+        if record >= NO_RECORD:
+            return False
+        row = self._state.records.rows[record]
+        return int(row["outcome"]) == Outcome.REDIRECT or int(row["alias"]) == slot
 
     def _copies_another_host(self, event: Visit) -> bool:
         """Return whether a page is a copy of a page of another host, as pages of mirrors are."""

@@ -8,7 +8,7 @@ from evercrawl.model.rules.budgets import Budgets
 from evercrawl.model.stored.reading import no_page
 from evercrawl.model.web.near import NearDuplicates
 from evercrawl.store.journal.codec import decode_slots
-from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, NEAR, UNCHANGED, Found, Visit
+from evercrawl.store.journal.events import CHANGED, HAS_LINKS, KEEP, MEMBER, NEAR, UNCHANGED, Found, Visit
 from evercrawl.types import NO_SLOT, Outcome
 from tests.helpers.readings import read
 
@@ -180,6 +180,20 @@ def test_the_second_of_two_equal_pages_is_a_copy(begun):
     assert last(begun).alias == slot(begun, "/a")
     begun.visit(f"{SITE}/a", ONE)
     assert label(begun, "/a") == "ok"
+
+
+@pytest.mark.parametrize("status", [200, 304])
+def test_a_page_is_no_copy_of_one_that_names_it_as_canonical(begun, status):
+    body = b"<title>A</title><link rel=canonical href=/a><p>words"
+    for name in "bca":
+        begun.visit(f"{SITE}/{name}", body)
+    assert (label(begun, "/a"), last(begun).alias) == ("ok", NO_SLOT)
+    assert last(begun).flags & MEMBER
+    begun.visit(f"{SITE}/a", body if status == 200 else b"", status)
+    assert (label(begun, "/a"), last(begun).alias) == ("ok", NO_SLOT)
+    begun.visit(f"{SITE}/b", body)
+    state = begun.state
+    assert state.records.rows["alias"][state.record_of(slot(begun, "/b"))] == slot(begun, "/a")
 
 
 def test_a_copy_that_changes_is_none_any_more(begun):

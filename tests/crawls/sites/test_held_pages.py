@@ -111,6 +111,27 @@ def test_redirects_to_one_page_lead_to_nothing(run):
     assert sum(url in ABSENT for url in urls) <= len(urls) / 20 + DOUBT + 3
 
 
+@pytest.mark.parametrize("policy", [Price, BreadthFirst], ids=lambda policy: policy.__name__)
+def test_own_pages_with_parameters_that_change_nothing_lead_to_nothing(run, policy):
+    """Others name them first, so that they are read before the pages whose copies they are."""
+    named = [f"{url}?from=mail{n}" for n in range(2) for url in OWN[20:]]
+    world = web(run, evil=named)
+    for url in named:
+        world.pages[url] = world.pages[url.partition("?")[0]]
+    urls = asked(run(world, [f"{EVIL}/", f"{VICTIM}/"], Limits(seconds=70), policy=policy(), **USUAL))
+    assert len(urls) > 100
+    assert sum("?" in url for url in urls) <= len(urls) / 20 + DOUBT + 3
+
+
+def test_entries_that_only_others_name_wait_until_the_list_that_the_host_names_is_read(run):
+    entries = [f"{OWN[0]}?id={n}" for n in range(100)]
+    world = web(run, lists=entries, evil=[])
+    for url in entries:
+        world.pages[url] = world.html(text=f"the text of {url}")
+    urls = asked(run(world, [f"{LISTS}/", f"{VICTIM}/"], Limits(seconds=120), policy=Price(), **USUAL))
+    assert sum("?" in url for url in urls) > 80
+
+
 def test_doubt_ends_when_what_others_name_is_there_again(run):
     """Two thirds of what is named is there; it begins with what is not."""
     named = [*ABSENT[:10], *(f"{VICTIM}/other{n}" for n in range(100))]
