@@ -24,12 +24,14 @@ def _imported(folder: str = "*") -> set[str]:
 @cache
 def _of_file(path: Path) -> frozenset[str]:
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    text = path.read_text(encoding="utf-8")
+    by_call = "import_module" in text
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             names |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             names.add(node.module.partition(".")[0])
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif by_call and isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
             names |= {each.value.partition(".")[0] for each in node.args if isinstance(each, ast.Constant)}
     return frozenset(names)
 

@@ -1,6 +1,7 @@
 """A policy promises little: nobody outside `schedule` asks which one it is, or sets anything on it."""
 
 import ast
+import re
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +17,9 @@ from evercrawl.schedule.base import Policy
 ROOT = Path(evercrawl.__file__).parent
 FILES = [file for file in ROOT.rglob("*.py") if file.relative_to(ROOT).parts[0] not in ("schedule", "kernels")]
 HOLDERS = {"policy", "_policy", "believing", "informed"}
+ASKS = re.compile(r"isinstance|issubclass")
+OF_HOLDER = re.compile(rf"\b({'|'.join(HOLDERS)})\.")
+WORD = re.compile(r"\w+")
 CONCRETE = {
     base.__name__
     for kind in catalog.find(schedule.policies, Policy).values()  # type: ignore[type-abstract]
@@ -29,7 +33,10 @@ def places() -> tuple[list[str], list[str]]:
     """Return where files ask which policy it is, and where they set something on one; files are parsed once."""
     asking, setting = list[str](), list[str]()
     for file in FILES:
-        for node in ast.walk(ast.parse(file.read_text())):
+        text = file.read_text()
+        if not (OF_HOLDER.search(text) or (ASKS.search(text) and not CONCRETE.isdisjoint(WORD.findall(text)))):
+            continue
+        for node in ast.walk(ast.parse(text)):
             place = f"{file.relative_to(ROOT)}:{getattr(node, 'lineno', 0)}"
             if isinstance(node, ast.Call) and named(node.func) in ("isinstance", "issubclass"):
                 asking += [place] if {named(part) for part in ast.walk(node.args[1])} & CONCRETE else []
