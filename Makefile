@@ -33,10 +33,10 @@ setup: .venv/ready
 	@touch $@
 
 test: setup
-	$(BIN)/python -m pytest -q --numprocesses logical --dist worksteal
+	$(BIN)/python -m pytest -q -m "not soak" --numprocesses logical --dist worksteal
 
 quick: setup
-	PYTHONPATH=tests/helpers $(BIN)/python -m pytest -q -p changed --numprocesses logical --maxschedchunk 4
+	PYTHONPATH=tests/helpers $(BIN)/python -m pytest -q -m "not soak" -p changed --numprocesses logical --maxschedchunk 4
 
 golden: setup
 	$(BIN)/python -m pytest -q -m golden
@@ -114,6 +114,7 @@ soak: setup
 	$(BIN)/python bench/fuzz_crawl.py --visits 20000
 	$(BIN)/python bench/fuzz_frames.py --visits 5000
 	$(BIN)/python bench/jit.py
+	$(BIN)/python -m pytest -q -m soak --numprocesses logical --dist worksteal
 
 clean:
 	rm -rf .soak .venv .venv-replay build dist *.egg-info .pytest_cache .hypothesis .ruff_cache .mypy_cache .import_linter_cache

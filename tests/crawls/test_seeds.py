@@ -9,9 +9,7 @@ import pytest
 
 from evercrawl.simulate.simulation import simulate
 
-SEEDS = sorted(
-    {*range(1, 16), 422, 561, 720, 1774, 1851} - {3}
-)  # 3 takes as long as four others; make soak lives 2,000
+SEEDS = (2, 4, 5, 8, 9, 14, 422, 561, 720, 1774, 1851)  # make soak lives 2,000
 """422: a switch of scheme has the number of the lost visit whose answer asked for a pause; 561: a power cut brought a
 deleted snapshot back, but not its blocks; 720: one host took the address of another, chosen with it, as its second;
 1774 and 1851: rules from after the instant to which the clock was set back were valid again once time had passed."""

@@ -8,6 +8,7 @@ from collections import Counter
 
 import psutil
 import pytest
+from drawn import in_soak
 
 DELAY_S = 0.1
 
@@ -113,7 +114,7 @@ def limit_files(size_bytes: int):
     return limit
 
 
-@pytest.mark.parametrize("size_bytes", [0, 100, 3_000, 12_000, 60_000])
+@pytest.mark.parametrize("size_bytes", [0, 3_000, 60_000, *in_soak(100, 12_000)])
 def test_with_too_little_room_it_says_so_and_exits_4_and_a_restart_completes(live, shell, serve, size_bytes):
     """The limit on the size of a file stands for a full disk: the same call fails, with another word."""
     server = serve(live.Server(hosts=2, pages=40))

@@ -4,6 +4,7 @@ import random
 from collections import Counter
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.catalog import find
 from evercrawl.importance import windows
@@ -136,7 +137,7 @@ def anew(run, name: str) -> None:
     run.directory.mkdir()
 
 
-@pytest.mark.parametrize(("power", "again", "first"), [(False, 0, 1), (True, 0, 2), (True, 12, 3)])
+@pytest.mark.parametrize(("power", "again", "first"), [(True, 0, 2), *in_soak((False, 0, 1), (True, 12, 3))])
 def test_a_crash_at_any_operation_loses_and_doubles_nothing(run, power, again, first):
     """With `again`, the start after the crash crashes too, within so many operations.
 

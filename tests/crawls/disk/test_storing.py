@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.crawl import storing
 from evercrawl.progress import Limits
@@ -82,7 +83,7 @@ def test_commits_in_threads_while_snapshots_are_written(run, small_pieces):
     run.same()
 
 
-@pytest.mark.parametrize("lasts_s", [0.0, 0.13])
+@pytest.mark.parametrize("lasts_s", [0.13, *in_soak(0.0)])
 def test_a_start_from_every_snapshot_is_the_fold_of_the_journal(run, tmp_path, small_pieces, lasts_s, monkeypatch):
     """Pages change, fail and are refreshed while pieces are copied; each snapshot is kept and started from."""
     monkeypatch.setattr(stamped, "KEPT", 100)
@@ -140,8 +141,15 @@ def test_at_most_two_snapshots_are_kept_and_none_is_written_for_nothing(run):
     assert ran.summary.visits > 100
 
 
-@pytest.mark.parametrize("name", ["known.bin", "urls.log", "urls.idx"])
-@pytest.mark.parametrize("left", [0.0, 0.5])
+@pytest.mark.parametrize(
+    ("left", "name"),
+    [
+        (0.0, "known.bin"),
+        (0.5, "urls.log"),
+        (0.5, "urls.idx"),
+        *in_soak((0.5, "known.bin"), (0.0, "urls.log"), (0.0, "urls.idx")),
+    ],
+)
 def test_a_derived_file_that_lost_its_end_is_made_again(run, name, left):
     first = run(run.World(WEB), SEEDS, Limits(pages=60), names=NAMES)
     path = run.directory / name

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from drawn import in_soak
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config
@@ -49,8 +50,9 @@ def target(run) -> float:
     return found
 
 
-@pytest.mark.parametrize("trusted", [(), TRUSTED], ids=["all", "some"])
-@pytest.mark.parametrize("name", ["push", "aopic"])
+@pytest.mark.parametrize(
+    ("name", "trusted"), [("push", TRUSTED), ("aopic", ()), *in_soak(("push", ()), ("aopic", TRUSTED))]
+)
 def test_a_farm_gains_little(run, name, trusted):
     gains = []
     for farmed in (False, True):

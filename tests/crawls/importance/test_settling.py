@@ -167,7 +167,7 @@ def test_a_page_that_is_gone_passes_nothing_on(run):
     world = run.World(WEB)
     run(world, SEEDS, ONCE)
     world.pages[f"{HOSTS[0]}/p/5"] = run.Answer(404, {}, b"")
-    ran = run(world, [], Limits(seconds=1200), refresh_after_s=60.0)
+    ran = run(world, [], Limits(seconds=400), refresh_after_s=60.0)
     gone = {e.slot: e.at for e in reversed(ran.visits) if e.outcome == 7 and e.misses >= 1}
     assert gone
     for slot, at in gone.items():

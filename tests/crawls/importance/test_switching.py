@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from drawn import in_soak, some_in_soak
 from msgspec.structs import replace
 
 from evercrawl.ask.status import status
@@ -83,7 +84,10 @@ def anew(run, name: str) -> None:
     run.read_robots_at.clear()
 
 
-@pytest.mark.parametrize("name", OTHERS)
+RARELY = ("unbounded", "variable", "variable:6", "exponential:2m", "as published", "little tax")
+
+
+@pytest.mark.parametrize("name", some_in_soak(OTHERS, RARELY))
 def test_a_crawl_that_was_switched_thinks_what_one_does_that_was_begun_so(run, name, kept):
     goal = OTHERS[name]
     if name == "push":
@@ -166,8 +170,9 @@ def solved(run) -> np.ndarray:
     return found / found.sum()
 
 
-@pytest.mark.parametrize("virtual", ["pages", "focused"])
-@pytest.mark.parametrize("convention", ["link", "tax"])
+@pytest.mark.parametrize(
+    ("convention", "virtual"), [("link", "pages"), ("tax", "focused"), *in_soak(("link", "focused"), ("tax", "pages"))]
+)
 def test_as_published_it_is_what_a_solution_of_the_links_says(run, convention, virtual):
     """Pages of one site that hardly changes: the cash that each moved is its part of the walk's time."""
     web = MadeWeb(seed=3, origins=HOSTS[:1], pages=12, changing=0)
@@ -216,7 +221,7 @@ def test_an_old_crawl_keeps_its_window_and_learns_what_it_has_to_keep(run):
     assert wanted(Config(importance="aopic"), goal) == goal
 
 
-@pytest.mark.parametrize("goals", [(stored("aopic", 0.1), PUSH), (PUSH, stored("aopic", 0.1, "variable"))])
+@pytest.mark.parametrize("goals", [(stored("aopic", 0.1), PUSH), *in_soak(((PUSH, stored("aopic", 0.1, "variable")),))])
 def test_after_a_crash_at_any_step_of_a_switch_no_cash_is_missing(run, goals, monkeypatch):
     """Each run dies one operation later than the one before; the scheme that is asked for changes now and then."""
     monkeypatch.setattr("evercrawl.crawl.switching.BATCH", 20)

@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.config import Config
 from evercrawl.simulate.living.coverage import coverage
@@ -26,7 +27,7 @@ def test_sites_that_are_asked_without_a_pause_are_read_whole():
     assert max(found.overdue.values()) <= 2.0
 
 
-@pytest.mark.parametrize("branches", [1, 10])
+@pytest.mark.parametrize("branches", [1, *in_soak(10)])
 def test_an_endless_calendar_gets_a_tenth_of_the_visits_of_its_site_at_most(branches):
     web = DocumentationWeb(3, hosts=1, pages=200, depth=5, calendars=1, branches=branches, latency_s=0.02)
     _, found = covered(web, 30.0, **BUSY)
@@ -41,7 +42,7 @@ def test_a_deep_site_is_read_whole_at_the_default_settings():
     assert found.whole_after.get(web.origins[0], math.inf) <= 1.3 * 300
 
 
-@pytest.mark.parametrize(("even", "seed"), [(True, 1), (False, 2)])
+@pytest.mark.parametrize(("even", "seed"), [(True, 1), *in_soak((False, 2))])
 def test_a_deep_site_is_read_whole_though_its_pages_fall_due_meanwhile(even, seed):
     """Of an even tree hardly a page shows that there is an end before the deepest ones are read."""
     web = DocumentationWeb(seed, hosts=1, pages=600, depth=8, even=even, latency_s=0.1)

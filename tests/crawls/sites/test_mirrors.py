@@ -4,6 +4,7 @@ import random
 from functools import cache
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.progress import Limits
 from evercrawl.schedule.policies.price.price import Price
@@ -127,7 +128,7 @@ class FalseMirrored(Mirrored):
         return said
 
 
-@pytest.mark.parametrize("how", ["429", "503", "404", "other"])
+@pytest.mark.parametrize("how", ["429", "other", *in_soak("503", "404")])
 def test_who_copies_some_pages_and_falls_silent_keeps_nobody_from_the_site(run, how):
     ran = crawled(run, FalseMirrored(how), pages=600)
     assert len(read(ran, MIRROR)) >= 0.9 * (PAGES + OWN)

@@ -1,6 +1,7 @@
 """Sites that name any number of URLs, or ports, of another's host, so that its own pages are not read."""
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.model.rules.named_by_others import FIRST, OTHERS_PORTS
 from evercrawl.parse.urls import hostname
@@ -48,7 +49,7 @@ def crawl(
     return [one.url for one in ran.network.log if hostname(one.url) == "victim.example"]
 
 
-@pytest.mark.parametrize("scope", ["hosts", "any"])
+@pytest.mark.parametrize("scope", ["any", *in_soak("hosts")])
 @pytest.mark.parametrize(
     "named",
     [

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from drawn import in_soak
 
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.progress import Limits
@@ -126,7 +127,7 @@ def test_a_trap_starves_beside_honest_sites(run, name):
     assert len(everywhere) <= 0.15 * FETCHES  # also of what is left when all honest pages have been read
 
 
-@pytest.mark.parametrize("openings", [300, 3000])
+@pytest.mark.parametrize("openings", [3000, *in_soak(300)])
 def test_a_trap_starves_by_learned_worth_too_and_going_on_changes_nothing(run, openings):
     """Openings have nothing to do with links, nobody was shown a page of the trap, and no honest page changes."""
     urls = [f"{site}/{f'p{number}' if number else ''}" for site in SITES for number in range(PAGES)]

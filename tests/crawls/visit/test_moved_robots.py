@@ -10,7 +10,7 @@ from evercrawl.progress import Limits
 
 VICTIM = "http://victim.example"
 OTHERS = [f"http://h{i}.attacker{i}.test" for i in range(200)]
-SECONDS = 120
+SECONDS = 60
 SETTINGS = {"delay_s": 0.5, "refresh_after_s": 1.0, "sitemaps": False, "latency_s": lambda _: 0.1}
 
 
@@ -51,14 +51,14 @@ def turns(ran) -> int:
 def test_whom_two_hundred_hosts_lead_to_keeps_its_turns(run, led_to):
     alone = turns(crawled(run, "alone", led_to, [VICTIM]))
     ran = crawled(run, "beside", led_to, [VICTIM, *OTHERS])
-    assert alone > 180
+    assert alone > 90
     assert turns(ran) >= 0.9 * alone
     assert ran.progress[-1].errors["robots_unreachable"] > 150
     assert "too many other sites say" in ran.progress[-1].robots_trouble
 
 
 def test_one_address_is_asked_once_for_all(run):
-    ran = crawled(run, "one", lambda _: f"{VICTIM}/rules", [VICTIM, *OTHERS], seconds=60)
+    ran = crawled(run, "one", lambda _: f"{VICTIM}/rules", [VICTIM, *OTHERS], seconds=20)
     asked = Counter(one.url for one in ran.network.log)
     assert asked[f"{VICTIM}/rules"] == 1
     read = {hostname(url) for url in ran.pages} & {hostname(f"{home}/") for home in OTHERS}
@@ -72,7 +72,7 @@ def test_a_site_may_keep_the_files_of_its_own_hosts_where_it_likes(run):
         world.pages[f"{home}/robots.txt"] = run.Answer(301, {"Location": f"http://www.one.example/for/{home[7:]}"}, b"")
         world.pages[f"{home}/"] = world.html(text=home)
     names = {hostname(f"{home}/"): [f"8.9.0.{i}"] for i, home in enumerate([*homes, "http://www.one.example"])}
-    ran = run(world, [f"{home}/" for home in homes], Limits(seconds=60), names=names, polite=False, **SETTINGS)
+    ran = run(world, [f"{home}/" for home in homes], Limits(seconds=20), names=names, polite=False, **SETTINGS)
     assert {url.rstrip("/") for url in ran.pages if "/for/" not in url} == {*homes}
 
 

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("reporting")
 
 GOOD = [f"http://good{i}.example" for i in range(10)]
 SILENT = [f"http://silent{i}.example" for i in range(1000)]
-SECONDS = 120
+SECONDS = 60
 SETTINGS = {"delay_s": 0.5, "refresh_after_s": 10.0, "scope": "any", "sitemaps": False}
 
 
@@ -66,9 +66,9 @@ def pages(ran) -> int:
 def test_a_thousand_silent_addresses_keep_ten_hosts_from_nothing(run, names):
     alone = crawled(run, "alone", GOOD)
     beside = crawled(run, "beside", GOOD + SILENT, names=names)
-    assert pages(alone) > 1500
+    assert pages(alone) > 750
     assert pages(beside) > 0.9 * pages(alone)
-    assert beside.progress[-1].errors["silent"] > 1000
+    assert beside.progress[-1].errors["silent"] > 700
     assert not any(visit.error.startswith("silent") for visit in beside.visits)
 
 

@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+from drawn import in_soak
 
 from evercrawl.config import Config
 from evercrawl.lab.backtest.report import of_site
@@ -13,7 +14,7 @@ from evercrawl.lab.histories import find
 LEAST_GAPS = {True: 0.2, False: 0.15}  # mean of the two, with validators and without; 0.32 and 0.31 were closed
 
 
-@pytest.mark.parametrize("validators", [True, False])
+@pytest.mark.parametrize("validators", [True, *in_soak(False)])
 def test_the_default_keeps_up_with_what_real_pages_did(validators):
     policies = {name: {} for name in (Config().policy, "uniform", "importance_proportional", "notices")}
     gaps = list[float]()

@@ -18,7 +18,7 @@ class {name}(Policy):
     def value(self, pages, context):
         return np.where(np.isnan(pages.visited_at), 1e12, context.now - pages.visited_at)
 """
-SMALL = ["--beside", "cycle", "--history", "peps", "--sample", "40", "--years", "0.5", "--budget", "0.05"]
+SMALL = ["--beside", "cycle", "--history", "peps", "--sample", "20", "--years", "0.25", "--budget", "0.05"]
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def entry(tmp_path, monkeypatch):
 
 def test_an_entry_is_run_beside_others_and_stands_where_its_like_does(entry, tmp_path, capsys):
     out = tmp_path / "out"
-    made = ["--made", "0.3", "--pages", "60"]
+    made = ["--made", "0.3", "--pages", "30"]
     assert main(["lab", "contest", entry, *SMALL, *made, "--out", str(out), "--json"]) == 0
     lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     standings = [line for line in lines if line["event"] == "row"]
