@@ -72,7 +72,7 @@ def test_a_site_may_keep_the_files_of_its_own_hosts_where_it_likes(run):
         world.pages[f"{home}/robots.txt"] = run.Answer(301, {"Location": f"http://www.one.example/for/{home[7:]}"}, b"")
         world.pages[f"{home}/"] = world.html(text=home)
     names = {hostname(f"{home}/"): [f"8.9.0.{i}"] for i, home in enumerate([*homes, "http://www.one.example"])}
-    ran = run(world, [f"{home}/" for home in homes], Limits(seconds=20), names=names, polite=False, **SETTINGS)
+    ran = run(world, [f"{home}/" for home in homes], Limits(seconds=45), names=names, polite=False, **SETTINGS)
     assert {url.rstrip("/") for url in ran.pages if "/for/" not in url} == {*homes}
 
 
