@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from evercrawl.config import Config
-from evercrawl.model.rules.named_by_others import DOUBT, FIRST, PER_GOOD, NamedByOthers
+from evercrawl.model.rules.named_by_others import DAY_S, DOUBT, FIRST, PER_GOOD, NamedByOthers
 from evercrawl.model.rules.variants import MOST, MOST_CHARS, MOST_EACH, Variants, look_alike, shorter
 from evercrawl.store.journal.events import Visit
 
@@ -71,9 +71,13 @@ def test_a_new_listing_counts_as_its_own_naming(crawl):
     assert crawl.doubted()
 
 
-def test_a_host_that_names_none_of_them_without_the_query_is_not_doubted(crawl):
-    crawl.others_name(f"{SITE}/0")
+@pytest.mark.parametrize("late", [True, False])
+def test_a_host_that_names_none_of_them_without_the_query_is_not_doubted(crawl, late):
+    if not late:
+        crawl.others_name(*PLAIN)
     crawl.read_variants()
+    if late:
+        crawl.others_name(*PLAIN)
     assert not crawl.doubted()
 
 
@@ -132,11 +136,13 @@ def test_a_copy_under_any_other_url_ceases_to_count_once_the_page_is_read(crawl,
     assert crawl.doubted()
 
 
-def test_of_two_that_only_others_name_the_one_without_the_query_is_a_page(crawl):
-    crawl.others_name(*PLAIN)
-    crawl.read_variants()
-    for url in PLAIN:
-        crawl.read(url)
+@pytest.mark.parametrize("links", [(), (f"{SITE}/more",)])
+def test_of_two_that_only_others_name_the_one_without_the_query_is_a_page(crawl, made, links):
+    variants = [f"{url}?from=mail" for url in PLAIN]
+    crawl.others_name(*PLAIN, *variants)
+    for urls in (variants, PLAIN):
+        for n, url in enumerate(urls):
+            made.visit(url, made.page(f"page {n}", *links))
     assert not crawl.doubted()
 
 
@@ -185,6 +191,48 @@ def test_further_parameters_are_as_good_as_any(crawl, more, first):
     if not first:
         crawl.read(script, "nothing to show")
     assert crawl.doubted()
+
+
+def test_a_short_page_that_is_read_after_the_one_it_copies_stays_a_copy(crawl, made):
+    """What is at the URL without any parameters is another page, which is read last."""
+    own = [f"{SITE}/show?id={n}" for n in range(DOUBT)]
+    variants = [f"{url}&from=mail" for url in own]
+    crawl.own_names(*own)
+    crawl.others_name(*variants, f"{SITE}/show")
+    for turn, urls in enumerate((own, variants)):
+        for n, url in enumerate(urls):
+            title = f"<title>{n}</title><a href='/'>home</a><a href='/more'>more</a>"
+            made.visit(url, f"{title}{'<p>words' * 9} {7**9 * (turn + 1) + n}".encode())
+    assert crawl.doubted()
+    crawl.read(f"{SITE}/show", "nothing to show")
+    assert crawl.doubted()
+
+
+def test_a_copy_that_only_others_name_takes_nothing_from_what_it_copies(crawl):
+    crawl.others_name(*PLAIN, *(f"{url}/index.html" for url in PLAIN))
+    for url in PLAIN:
+        crawl.read(url)
+        crawl.read(f"{url}/index.html")
+    assert not crawl.doubted()
+
+
+def test_nor_does_a_page_that_comes_to_be_a_copy_later(crawl):
+    crawl.own_names(*PLAIN)
+    for url in PLAIN:
+        crawl.read(url, f"first text of {url}")
+    crawl.read_variants("/index.html")
+    for url in PLAIN:
+        crawl.read(url)
+    assert not crawl.doubted()
+
+
+def test_each_day_half_of_the_copies_are_forgotten(crawl, made):
+    crawl.own_names(*PLAIN)
+    crawl.read_variants()
+    assert crawl.doubted()
+    made.now += DAY_S
+    crawl.read(PLAIN[0])
+    assert not crawl.doubted()
 
 
 def test_shorter_urls():
