@@ -8,7 +8,7 @@ from collections import Counter
 
 import psutil
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 DELAY_S = 0.1
 

@@ -4,7 +4,7 @@ import random
 from collections import Counter
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.catalog import find
 from evercrawl.importance import windows

@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.crawl import storing
 from evercrawl.progress import Limits

@@ -7,7 +7,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.catalog import find

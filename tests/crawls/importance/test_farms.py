@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.ask.verify.verify import verify
 from evercrawl.config import Config

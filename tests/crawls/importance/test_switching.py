@@ -5,8 +5,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from drawn import in_soak, some_in_soak
 from msgspec.structs import replace
+from soak import in_soak, some_in_soak
 
 from evercrawl.ask.status import status
 from evercrawl.ask.verify.findings import Findings

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from drawn import some_in_soak
+from soak import some_in_soak
 
 from evercrawl.crawl import loop
 from evercrawl.model.policy.policies import names, policy_of

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.config import Config
 from evercrawl.simulate.living.coverage import coverage

@@ -4,7 +4,7 @@ import random
 from functools import cache
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.progress import Limits
 from evercrawl.schedule.policies.price.price import Price

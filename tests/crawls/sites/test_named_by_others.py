@@ -1,7 +1,7 @@
 """Sites that name any number of URLs, or ports, of another's host, so that its own pages are not read."""
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.model.rules.named_by_others import FIRST, OTHERS_PORTS
 from evercrawl.parse.urls import hostname

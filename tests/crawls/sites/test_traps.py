@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.model.worth.usage import Question, UsageWriter
 from evercrawl.progress import Limits

@@ -3,7 +3,7 @@
 import statistics
 
 import pytest
-from drawn import in_soak
+from soak import in_soak
 
 from evercrawl.config import Config
 from evercrawl.lab.backtest.report import of_site

@@ -1,4 +1,4 @@
-"""Further variants of what a test holds for some already: `make soak` runs them, `make test` does not."""
+"""Parameters of a test that only `make soak` runs, because `make test` already runs it with others."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,7 +7,7 @@ import pytest
 
 
 def in_soak(*variants: Any) -> list[Any]:
-    """Return variants as parameters that `make soak` runs; a tuple is the values of several names."""
+    """Return parameters marked `soak`; a tuple has the values of several names."""
     return [
         pytest.param(*(variant if isinstance(variant, tuple) else (variant,)), marks=pytest.mark.soak)
         for variant in variants
@@ -15,8 +15,8 @@ def in_soak(*variants: Any) -> list[Any]:
 
 
 def some_in_soak(variants: Iterable[Any], later: Iterable[Any]) -> list[Any]:
-    """Return all variants in their order, those of `later` as `in_soak` does."""
+    """Return all variants in their order, with those of `later` marked `soak`."""
     late = list(later)
     every = list(variants)
-    assert [each for each in late if each not in every] == [], "name what there is"
+    assert [each for each in late if each not in every] == [], "`later` has a variant that does not exist"
     return [in_soak(each)[0] if each in late else each for each in every]
